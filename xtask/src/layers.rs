@@ -55,6 +55,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-equations",
             "paynter-numerics",
             "paynter-simulate",
+            "paynter-ensemble",
         ],
     ),
     (

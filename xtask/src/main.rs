@@ -19,10 +19,12 @@ mod python;
 mod random;
 mod rivals;
 mod run;
+mod schedule;
 mod solvers;
 #[cfg(test)]
 mod sources;
 mod suite;
+mod testing;
 #[cfg(test)]
 mod texts;
 

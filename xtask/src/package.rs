@@ -1,7 +1,8 @@
 //! The Python package: its wheel, and its tests in an environment of their own.
 
 use crate::python::{PACKAGE, anew, environment, target};
-use crate::run::{cargo, root, run};
+use crate::run::{root, run};
+use crate::testing;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,7 +21,7 @@ pub fn wheel(arguments: &[String]) -> Result<(), String> {
 /// build makes: maturin would choose other features and compile everything once more.
 pub fn test() -> Result<(), String> {
     let python = environment("package", PACKAGE)?;
-    run(cargo().args(["build", "--workspace", "--locked", "--lib", "--bins", "--tests"]))?;
+    testing::build()?;
     let site = assemble()?;
     // As an installation does.
     run(Command::new(&python).args(["-m", "compileall", "-q"]).arg(&site))?;

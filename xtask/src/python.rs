@@ -5,7 +5,6 @@
 use crate::run::{root, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
 /// What the tests' oracles need.
 pub const ORACLES: &str = "tests/oracles/requirements.txt";
@@ -21,20 +20,15 @@ pub fn target() -> PathBuf {
     }
 }
 
-/// Environments are made one after the other, whoever asks for them.
-static MAKING: Mutex<()> = Mutex::new(());
-
-/// Begins to make the environments of all tests, beside what else is done: it is mostly waiting for the package index.
-/// Whoever asks for one waits until it is there, and is told what went wrong.
-pub fn begin() {
-    std::thread::spawn(|| {
-        [("python", ORACLES), ("package", PACKAGE)].map(|(name, list)| environment(name, list))
-    });
+/// Makes the environments of all tests.
+pub fn environments() -> Result<(), String> {
+    [("python", ORACLES), ("package", PACKAGE)]
+        .into_iter()
+        .try_for_each(|(name, list)| environment(name, list).map(|_| ()))
 }
 
 /// Makes the environment `target/NAME` unless it is there, and returns its interpreter.
 pub fn environment(name: &str, requirements: &str) -> Result<PathBuf, String> {
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = target().join(name);
     let python = interpreter(&folder);
     let list = root().join(requirements);

@@ -2,6 +2,7 @@
 //! correlations asked for become values of the quantities' own distributions.
 
 use crate::normal;
+use crate::tolerance::CORRELATION_ROUNDING;
 
 /// Correlations of the normal numbers behind quantities.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -32,10 +33,10 @@ impl Correlation {
                 let known: f64 = (0..j).map(|k| factor[i][k] * factor[j][k]).sum();
                 let left: f64 = matrix[i][j] - known;
                 factor[i][j] = match i == j {
-                    true if left < -ROUNDING => return None,
+                    true if left < -CORRELATION_ROUNDING => return None,
                     true => left.max(0.0).sqrt(),
-                    false if factor[j][j] > ROUNDING => left / factor[j][j],
-                    false if left.abs() > ROUNDING => return None,
+                    false if factor[j][j] > CORRELATION_ROUNDING => left / factor[j][j],
+                    false if left.abs() > CORRELATION_ROUNDING => return None,
                     false => 0.0,
                 };
             }
@@ -53,9 +54,6 @@ impl Correlation {
         self.factor.iter().map(row).collect()
     }
 }
-
-/// What a sum of products of correlations is off by rounding.
-const ROUNDING: f64 = 1e-12;
 
 #[cfg(test)]
 mod tests {

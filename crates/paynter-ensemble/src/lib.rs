@@ -12,9 +12,10 @@ mod distribution;
 mod draw;
 mod gather;
 mod indices;
-mod normal;
+pub mod normal;
 mod parallel;
 mod quantile;
+mod tolerance;
 
 pub use correlation::Correlation;
 pub use design::{Design, MAX_SOBOL_DIMENSIONS, unit};

@@ -31,7 +31,7 @@ fn complementary_error(x: f64) -> f64 {
 }
 
 /// The value below which a normal number is with a probability between 0 and 1 (Wichura 1988, algorithm AS 241).
-pub(crate) fn quantile(p: f64) -> f64 {
+pub fn quantile(p: f64) -> f64 {
     let q = p - 0.5;
     if q.abs() <= 0.425 {
         return q * ratio(&CENTRE, 0.180625 - q * q);

@@ -1,60 +1,12 @@
 //! Quantiles of the distributions that confidence is measured by.
 
 use crate::tolerance::{CONVERGED_FRACTION, LEAST_DIVISOR};
-
-/// The quantile of the standard normal distribution (Acklam's rational approximation, relative error 1.2e-9).
-pub(crate) fn normal_quantile(p: f64) -> f64 {
-    const A: [f64; 6] = [
-        -3.969_683_028_665_376e1,
-        2.209_460_984_245_205e2,
-        -2.759_285_104_469_687e2,
-        1.383_577_518_672_69e2,
-        -3.066_479_806_614_716e1,
-        2.506_628_277_459_239,
-    ];
-    const B: [f64; 6] = [
-        -5.447_609_879_822_406e1,
-        1.615_858_368_580_409e2,
-        -1.556_989_798_598_866e2,
-        6.680_131_188_771_972e1,
-        -1.328_068_155_288_572e1,
-        1.0,
-    ];
-    const C: [f64; 6] = [
-        -7.784_894_002_430_293e-3,
-        -3.223_964_580_411_365e-1,
-        -2.400_758_277_161_838,
-        -2.549_732_539_343_734,
-        4.374_664_141_464_968,
-        2.938_163_982_698_783,
-    ];
-    const D: [f64; 5] = [
-        7.784_695_709_041_462e-3,
-        3.224_671_290_700_398e-1,
-        2.445_134_137_142_996,
-        3.754_408_661_907_416,
-        1.0,
-    ];
-    let horner = |list: &[f64], x: f64| list.iter().fold(0.0, |sum, c| sum * x + c);
-    let tail = |p: f64| {
-        let q = (-2.0 * p.ln()).sqrt();
-        horner(&C, q) / horner(&D, q)
-    };
-    match p {
-        p if p < 0.02425 => tail(p),
-        p if p > 1.0 - 0.02425 => -tail(1.0 - p),
-        p => {
-            let q = p - 0.5;
-            let r = q * q;
-            q * horner(&A, r) / horner(&B, r)
-        }
-    }
-}
+use paynter_ensemble::normal;
 
 /// The quantile of Student's distribution with so many degrees of freedom.
 pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
     if freedom.is_nan() || freedom >= 1e7 {
-        return normal_quantile(p);
+        return normal::quantile(p);
     }
     if p < 0.5 {
         return -student_quantile(1.0 - p, freedom);
@@ -74,7 +26,7 @@ pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
 /// The quantile of the chi-squared distribution (Wilson and Hilferty's approximation).
 pub(crate) fn chi_squared_quantile(p: f64, freedom: f64) -> f64 {
     let spread = 2.0 / (9.0 * freedom);
-    freedom * (1.0 - spread + normal_quantile(p) * spread.sqrt()).powi(3)
+    freedom * (1.0 - spread + normal::quantile(p) * spread.sqrt()).powi(3)
 }
 
 /// The regularised incomplete beta function, by its continued fraction.
@@ -141,7 +93,7 @@ mod tests {
             assert!((found - wanted).abs() < 1e-7 * f64::abs(wanted), "{p} {freedom}: {found}");
         }
         for (p, wanted) in [(0.975, 1.959_963_985), (0.5, 0.0), (0.001, -3.090_232_306)] {
-            assert!((normal_quantile(p) - wanted).abs() < 1e-8, "{p}");
+            assert!((normal::quantile(p) - wanted).abs() < 1e-8, "{p}");
         }
         assert!((chi_squared_quantile(0.99, 20.0) - 37.566).abs() < 0.05);
         assert!((chi_squared_quantile(0.95, 5.0) - 11.070).abs() < 0.05);

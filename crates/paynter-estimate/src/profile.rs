@@ -4,7 +4,7 @@
 use crate::confidence::Confidence;
 use crate::problem::{Evaluation, Problem, Rejection};
 use crate::search::{Limits, Method, search};
-use crate::tolerance::{PROFILE_POINTS, PROFILE_WIDTH};
+use crate::tolerance::{FIRST_PROFILE_STEP, PROFILE_POINTS, PROFILE_WIDTH, SMALL_UNKNOWN};
 use paynter_base::CancellationToken;
 
 /// The profile likelihood of an estimate, in SI.
@@ -37,7 +37,9 @@ pub(crate) fn profile(
     let limit = at.cost + 0.5 * confidence.quantiles[place].powi(2) * rise;
     let unknown = &problem.unknowns[place];
     let error = confidence.standard_errors[place].map(|error| error / unknown.derivative(at.z[place]).abs());
-    let first = error.filter(|error| *error > 0.0).unwrap_or(0.05 * at.z[place].abs().max(1e-3));
+    let first = error
+        .filter(|error| *error > 0.0)
+        .unwrap_or(FIRST_PROFILE_STEP * at.z[place].abs().max(SMALL_UNKNOWN));
     let mut points = vec![(at.z[place], at.cost)];
     let mut ends = [None, None];
     for (side, end) in [-1.0, 1.0].into_iter().zip(&mut ends) {

@@ -160,3 +160,9 @@ pub(crate) const CONVERGED_FRACTION: f64 = 1e-15;
 
 /// By this part more steps fit between two times, so that rounding does not take the last away.
 pub(crate) const ROUNDED_COUNT: f64 = 1e-12;
+
+/// The first step of a profile, of the estimate, where there is no standard error to begin with.
+pub(crate) const FIRST_PROFILE_STEP: f64 = 0.05;
+
+/// An estimate near zero counts as this large, in the scale of the search, where a step is a share of it.
+pub(crate) const SMALL_UNKNOWN: f64 = 1e-3;

@@ -340,7 +340,7 @@ pub(crate) const MOVED_SHARE: f64 = 0.1;
 /// So far beside zero a law of dry friction is looked at, and nearer: their squares are numbers, and even flat roots
 /// are much smaller at the second.
 pub(crate) const JUMP_SIDES: [f64; 2] = [1e-50, 1e-150];
-/// By so much a law with an infinite derivative is steeper at the nearer of these: roots are by 10⁵⁰, slopes of smooth
+/// By so much a law with an infinite derivative is steeper at the nearer of these: roots are by 10⁵⁰, derivatives of smooth
 /// laws are equal.
 pub(crate) const STEEPER: f64 = 1e3;
 /// What is left of a jump nearer to it is at least this part.
@@ -391,3 +391,15 @@ pub(crate) const ZERO_MARKOV_PARAMETER: f64 = 1e-10;
 /// A static gain, or its derivative, below this part of its terms is zero: the inverse of A that they are made with
 /// has lost some digits.
 pub(crate) const CANCELLED_GAIN: f64 = 1e-12;
+
+/// The largest denominator of a coefficient that somebody meant, as 3/7 in a sum that is conserved.
+pub(crate) const LARGEST_DENOMINATOR: f64 = 1e4;
+
+/// A state that a search has brought to so many times what it began with, or what is one in its unit, runs away.
+pub(crate) const RUNAWAY_GROWTH: f64 = 1e4;
+
+/// The first step in time, in s, along the motion of a model whose states have no rates of their own.
+pub(crate) const FIRST_STEP_OF_REST: f64 = 1e-3;
+
+/// Beyond this angle a sine is anything between −1 and 1: rounding of the angle moves it by more than 10⁻⁴.
+pub(crate) const LARGEST_ENCLOSED_ANGLE: f64 = 1e12;

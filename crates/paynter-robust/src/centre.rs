@@ -7,8 +7,8 @@ use paynter_base::CancellationToken;
 use crate::basis::{Element, Structure};
 use crate::matrix::Matrix;
 use crate::tolerance::{
-    CENTRED, FARTHEST_TOWARDS_BOUNDARY, LAST_SHARE, NEGLIGIBLE_BOUND, NEWTON_STEPS, NO_ADVANCE, REDUCTION,
-    RIDGE, RIDGE_OF_G, SHORTER, SLACK_WEIGHT, WHOLE_NEWTON_STEP,
+    CENTRED, FARTHEST_TOWARDS_BOUNDARY, LAST_SHARE, NEGLIGIBLE_BOUND, NEWTON_STEPS, NO_ADVANCE,
+    PART_TOLERANCE, REDUCTION, RIDGE, RIDGE_OF_G, SHORTER, SLACK_WEIGHT, WHOLE_NEWTON_STEP,
 };
 use crate::upper::{Goal, slack_of, upper};
 
@@ -202,7 +202,9 @@ impl Centre<'_> {
         let mut alone = self.structure.restricted(&kept);
         alone.grows.fill(true);
         let part = self.m.part(&kept, &kept);
-        let Some(proof) = upper(&part, &alone, None, Goal::Below(1.0, 1e-3), token) else { return false };
+        let Some(proof) = upper(&part, &alone, None, Goal::Below(1.0, PART_TOLERANCE), token) else {
+            return false;
+        };
         if proof.beta > 1.0 {
             return false;
         }

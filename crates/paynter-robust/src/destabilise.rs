@@ -9,8 +9,8 @@ use crate::matrix::Matrix;
 use crate::modes::eigenvector;
 use crate::system::Interconnection;
 use crate::tolerance::{
-    NO_GAIN, PAST_THE_AXIS, REAL_POLE, SEARCH_STEPS, SEARCH_TOLERANCE, SHORTEST_STEP, SMALLER_PARAMETERS,
-    SMALLEST_SCALE, VERTEX_PARAMETERS, WITHOUT_EFFECT,
+    FARTHEST_SCALE, NO_GAIN, PAST_THE_AXIS, REAL_POLE, SEARCH_STEPS, SEARCH_TOLERANCE, SHORTEST_STEP,
+    SMALLER_PARAMETERS, SMALLEST_SCALE, VERTEX_PARAMETERS, WITHOUT_EFFECT,
 };
 
 /// Parameters at which a model is not stable.
@@ -132,7 +132,7 @@ impl Search<'_> {
     /// The smallest multiple of a direction, of those looked at, that destabilises.
     fn along(&self, direction: &[f64]) -> Option<f64> {
         let bound = self.bound();
-        let top = if bound.is_finite() { bound } else { 1e3 };
+        let top = if bound.is_finite() { bound } else { FARTHEST_SCALE };
         (0..24).map(|k| top * 1.35f64.powi(k - 23)).find(|scale| {
             let delta: Vec<f64> = direction.iter().map(|x| x * scale).collect();
             self.unstable(&delta)

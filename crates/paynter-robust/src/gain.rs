@@ -7,9 +7,13 @@ use paynter_base::{CancellationToken, Cancelled};
 use crate::axis::{Axis, bound};
 use crate::basis::{Block, Structure};
 use crate::dominant::dominant;
+use crate::golden::golden;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
-use crate::tolerance::{CONTRADICTION, FLAT, GAIN_STEPS, SEARCH_TOLERANCE, VERTEX_PARAMETERS};
+use crate::tolerance::{
+    CONTRADICTION, FIRST_BRACKET, FLAT, GAIN_DIFFERENCE, GAIN_STEPS, MIXED_TOLERANCE, SEARCH_TOLERANCE,
+    VERTEX_PARAMETERS,
+};
 
 type Complex = Matrix<Complex64>;
 
@@ -211,7 +215,7 @@ impl Climb<'_> {
             return here;
         }
         // A bracket around the nearest maximum.
-        let mut width = 1e-3;
+        let mut width = FIRST_BRACKET;
         let mut centre = omega.ln();
         let mut top = here.0;
         for _ in 0..60 {
@@ -223,18 +227,7 @@ impl Climb<'_> {
             }
             width *= 1.3;
         }
-        let ratio = (5f64.sqrt() - 1.0) / 2.0;
-        let (mut low, mut high) = (centre - width, centre + width);
-        while high - low > 1e-10 {
-            let (a, b) = (high - ratio * (high - low), low + ratio * (high - low));
-            if value(a.exp()) > value(b.exp()) {
-                high = b;
-            } else {
-                low = a;
-            }
-        }
-        let place = (0.5 * (low + high)).exp();
-        let found = (value(place), place);
+        let found = golden(&value, (centre - width).exp(), (centre + width).exp());
         if found.0 > here.0 { found } else { here }
     }
 
@@ -263,7 +256,7 @@ impl Climb<'_> {
         for _ in 0..GAIN_STEPS {
             let gradient: Vec<f64> = (0..delta.len())
                 .map(|i| {
-                    let step = if delta[i] > 0.0 { -1e-6 * size } else { 1e-6 * size };
+                    let step = if delta[i] > 0.0 { -GAIN_DIFFERENCE * size } else { GAIN_DIFFERENCE * size };
                     let mut beside = delta.clone();
                     beside[i] += step;
                     (at.value(&beside, self.measure) - value) / step
@@ -312,7 +305,7 @@ pub(crate) fn mixed_lower(
     let mut best = (value, delta.clone(), shape.map(|x| x / value.max(f64::MIN_POSITIVE)));
     let (mut low, mut high) = (1.0 / upper, 1.0 / value);
     for _ in 0..12 {
-        let open = low.is_finite() && high.is_finite() && low < high * (1.0 - 1e-4);
+        let open = low.is_finite() && high.is_finite() && low < high * (1.0 - MIXED_TOLERANCE);
         if !open || token.check().is_err() {
             break;
         }

@@ -19,6 +19,7 @@ pub mod destabilise;
 mod dominant;
 pub mod extremes;
 pub mod gain;
+mod golden;
 mod interval;
 pub mod locus;
 pub mod loop_analysis;

@@ -4,11 +4,13 @@
 use num_complex::Complex64;
 
 use crate::axis::logarithmic;
+use crate::golden::golden;
 use crate::matrix::Matrix;
 use crate::modes::set_aside;
 use crate::system::Interconnection;
 use crate::tolerance::{
-    BISECTIONS, CROSSING_DISTANCE, FARTHEST_FACTOR, LOOP_POINTS_PER_DECADE, ON_THE_AXIS, ROUNDED_ROOT,
+    BISECTIONS, CROSSING_DISTANCE, FARTHEST_FACTOR, LOOP_POINTS_PER_DECADE, NEAR_AXIS, ON_THE_AXIS,
+    PENCIL_SHIFT, REAL_LOOP_GAIN, ROUNDED_ROOT, SAME_LOOP_FREQUENCY,
 };
 
 /// A loop that has been opened.
@@ -68,7 +70,7 @@ impl OpenLoop {
     pub fn from_injection(a: &Matrix, b: &Matrix, c: &Matrix, d: f64) -> Option<OpenLoop> {
         // v = y + d, y = Cx + D(v − y), L = −y/v.
         let scale = 1.0 / (1.0 + d);
-        if !scale.is_finite() || scale.abs() > 1e12 {
+        if !scale.is_finite() || scale.abs() > FARTHEST_FACTOR {
             return None;
         }
         let n = a.rows();
@@ -141,7 +143,7 @@ impl OpenLoop {
             );
         }
         list.sort_by(f64::total_cmp);
-        list.dedup_by(|next, kept| *next <= *kept * (1.0 + 1e-9));
+        list.dedup_by(|next, kept| *next <= *kept * (1.0 + SAME_LOOP_FREQUENCY));
         list
     }
 
@@ -237,7 +239,8 @@ impl OpenLoop {
         let local = |k: &usize| values[*k] >= values[k - 1] && values[*k] >= values[k + 1];
         let places: Vec<usize> = (1..values.len().max(2) - 1).filter(|k| near(k) && local(k)).collect();
         for k in places {
-            best = larger(best, golden(&value, sampled.omega[k - 1], sampled.omega[k + 1]));
+            let (value, omega) = golden(&value, sampled.omega[k - 1], sampled.omega[k + 1]);
+            best = larger(best, At { value, omega });
         }
         best
     }
@@ -255,7 +258,7 @@ impl OpenLoop {
             .into_iter()
             .map(|omega| (omega, self.at(omega)))
             // A change of sign at a pole is none.
-            .filter(|(_, l)| l.re < 0.0 && l.im.abs() <= 1e-3 * l.re.abs())
+            .filter(|(_, l)| l.re < 0.0 && l.im.abs() <= REAL_LOOP_GAIN * l.re.abs())
             .map(|(omega, l)| At { value: -1.0 / l.re, omega })
             .collect();
         for omega in [0.0, f64::INFINITY] {
@@ -320,29 +323,13 @@ fn turned(degrees: f64) -> f64 {
     if angle > 180.0 { angle - 360.0 } else { angle }
 }
 
-/// The largest value between two frequencies, by golden section on their logarithm.
-fn golden(value: &dyn Fn(f64) -> f64, low: f64, high: f64) -> At {
-    let ratio = (5f64.sqrt() - 1.0) / 2.0;
-    let (mut low, mut high) = (low.ln(), high.ln());
-    while high - low > 1e-9 {
-        let (a, b) = (high - ratio * (high - low), low + ratio * (high - low));
-        if value(a.exp()) > value(b.exp()) {
-            high = b;
-        } else {
-            low = a;
-        }
-    }
-    let omega = (0.5 * (low + high)).exp();
-    At { value: value(omega), omega }
-}
-
 /// The positive imaginary parts of the zeros near the imaginary axis of det(N − s E), E the identity of
 /// some first rows: by the eigenvalues of (N − s₀E)⁻¹E.
 fn axis_zeros(matrix: &Matrix, dynamic: usize) -> Vec<f64> {
     let size = matrix.rows();
     let scale = (0..dynamic)
         .fold(0.0f64, |most, i| most.max((0..dynamic).map(|j| matrix[(i, j)].abs()).fold(0.0, f64::max)));
-    let shift = 0.377 * scale.max(1e-300);
+    let shift = PENCIL_SHIFT * scale.max(f64::MIN_POSITIVE);
     let shifted = Matrix::from_fn(size, size, |i, j| {
         let own = if i == j && i < dynamic { shift } else { 0.0 };
         matrix[(i, j)] - own
@@ -355,7 +342,7 @@ fn axis_zeros(matrix: &Matrix, dynamic: usize) -> Vec<f64> {
         .into_iter()
         .filter(|z| z.norm() > 0.0)
         .map(|z| z.inv() + shift)
-        .filter(|z| z.im > 0.0 && z.re.abs() <= 1e-3 * z.im)
+        .filter(|z| z.im > 0.0 && z.re.abs() <= NEAR_AXIS * z.im)
         .map(|z| z.im)
         .collect()
 }

@@ -13,7 +13,9 @@ use crate::basis::Block;
 use crate::destabilise::size;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
-use crate::tolerance::{SINGULAR, SINGULAR_IMPROVED, SINGULAR_STEPS, VERIFIED_POLE};
+use crate::tolerance::{
+    ALONG_THE_WAY, FARTHEST_PARAMETERS, SINGULAR, SINGULAR_IMPROVED, SINGULAR_STEPS, VERIFIED_POLE,
+};
 
 type Complex = Matrix<Complex64>;
 
@@ -112,7 +114,7 @@ impl Singular {
             let length = size(&step);
             let next: Vec<f64> = delta.iter().zip(&step).map(|(x, s)| x + s).collect();
             match self.determinant(&next).filter(|next| next.value.norm() < found.value.norm()) {
-                Some(better) if size(&next) < 1e9 => {
+                Some(better) if size(&next) < FARTHEST_PARAMETERS => {
                     (delta, found) = (next, better);
                     radius = radius.max(2.0 * length);
                 }
@@ -200,11 +202,11 @@ fn reach(bounds: &[(f64, f64)], generators: &[Complex64], target: Complex64) -> 
     let turned: Vec<Complex64> =
         generators.iter().zip(&half).map(|(g, h)| g * h * way.conj() / length).collect();
     let across: f64 = turned.iter().map(|t| t.im.abs()).sum();
-    let flat = |t: &Complex64| t.im.abs() <= 1e-15 * across;
+    let flat = |t: &Complex64| t.im.abs() <= ALONG_THE_WAY * across;
     let mut order: Vec<usize> = (0..turned.len()).filter(|i| !flat(&turned[*i])).collect();
-    let slope = |i: usize| turned[i].re / turned[i].im;
-    order.sort_by(|i, j| slope(*i).total_cmp(&slope(*j)));
-    // At λ = −∞ aᵢ is the sign of yᵢ; each turns over as λ passes its slope.
+    let multiplier = |i: usize| turned[i].re / turned[i].im;
+    order.sort_by(|i, j| multiplier(*i).total_cmp(&multiplier(*j)));
+    // At λ = −∞ aᵢ is the sign of yᵢ; each turns over as λ passes its xᵢ/yᵢ.
     let mut shares: Vec<f64> =
         turned.iter().map(|t| if flat(t) { t.re.signum() } else { t.im.signum() }).collect();
     let mut sum = across_of(&turned, &shares);

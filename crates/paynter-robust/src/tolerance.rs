@@ -169,6 +169,43 @@ pub const LOCUS_POINTS_PER_DECADE: f64 = 100.0;
 /// loop on the axis rounding leaves 10¹³ and more.
 pub const FARTHEST_FACTOR: f64 = 1e12;
 
+/// A maximum over frequency is located to this width of its logarithm: the value is then exact but for rounding.
+pub const MAXIMUM_WIDTH: f64 = 1e-9;
+
+/// The first width, in the logarithm of frequency, of the bracket around a maximum that is near.
+pub const FIRST_BRACKET: f64 = 1e-3;
+
+/// The step of the differences by which gains are climbed, of the half width of the box.
+pub const GAIN_DIFFERENCE: f64 = 1e-6;
+
+/// How near lower and upper bound come, relative, before the search with complex blocks ends.
+pub const MIXED_TOLERANCE: f64 = 1e-4;
+
+/// How near a bound of a part of the matrix is brought to one before it is given up: it only has to be below.
+pub const PART_TOLERANCE: f64 = 1e-3;
+
+/// Frequencies closer than this, relative, are one.
+pub const SAME_LOOP_FREQUENCY: f64 = 1e-9;
+
+/// A loop gain is real up to this imaginary part, relative: where its sign changes at a pole it is far from real.
+pub const REAL_LOOP_GAIN: f64 = 1e-3;
+
+/// Zeros of a pencil count as on the imaginary axis up to this real part, relative: they are candidates for crossings,
+/// and each is looked at.
+pub const NEAR_AXIS: f64 = 1e-3;
+
+/// Where a pencil is inverted, of its size: a number that is no zero of models that people write.
+pub const PENCIL_SHIFT: f64 = 0.377;
+
+/// A search for parameters that make a determinant zero does not go farther than this, in half widths of the box.
+pub const FARTHEST_PARAMETERS: f64 = 1e9;
+
+/// Numbers this close to the direction of a step, of all of them, do not move it to a side: rounding.
+pub const ALONG_THE_WAY: f64 = 1e-15;
+
+/// Where no bound is known, a direction is followed up to this multiple.
+pub const FARTHEST_SCALE: f64 = 1e3;
+
 /// A pole below this share of the fastest is at zero but for rounding.
 pub const ROUNDED_ROOT: f64 = 1e-14;
 

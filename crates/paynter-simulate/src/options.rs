@@ -1,5 +1,7 @@
 //! How a run goes: the method, its tolerances, the times of samples.
 
+use crate::tolerance::DEFAULT_RTOL;
+
 /// Which solver integrates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
@@ -70,7 +72,7 @@ impl Default for Options {
             t_end: 1.0,
             times: Vec::new(),
             points: 0,
-            rtol: 1e-8,
+            rtol: DEFAULT_RTOL,
             atol: None,
             method: Method::Auto,
             step: None,

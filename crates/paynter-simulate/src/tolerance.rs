@@ -420,3 +420,27 @@ pub(crate) const UNEVEN_TIME: f64 = 0.05;
 /// Two lines of a table meet where their values differ by no more than this part of what they are made of: some
 /// roundings.
 pub(crate) const LINE_ROUNDING: f64 = 1e-14;
+
+/// The relative tolerance of runs for which none is asked: eight digits, at which methods of order five to eight are
+/// at their best.
+pub(crate) const DEFAULT_RTOL: f64 = 1e-8;
+
+/// Tolerances relative to a time are relative to this share of its span where the time is near zero: zero has no
+/// rounding of its own.
+pub(crate) const BESIDE_ZERO: f64 = 1e-3;
+
+/// States or rates whose norm, in tolerances, is below this say nothing about the first step (Hairer, Nørsett and
+/// Wanner, II.4, as are the four that follow).
+pub(crate) const SMALL_NORM: f64 = 1e-5;
+
+/// The first guess at a step, of the span, where states and rates say nothing.
+pub(crate) const CAUTIOUS_STEP: f64 = 1e-6;
+
+/// What is left of the first guess at a step where the model has no rates at its end.
+pub(crate) const SHORTER_FIRST_STEP: f64 = 1e-3;
+
+/// Rates and their change below this, in tolerances over the span, are none.
+pub(crate) const VANISHING_RATES: f64 = 1e-15;
+
+/// The first step, of the span, where nothing moves.
+pub(crate) const LONGEST_FIRST_STEP: f64 = 1e-3;

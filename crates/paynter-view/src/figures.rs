@@ -2,6 +2,7 @@
 
 pub mod estimation;
 
+use crate::tolerance::INVISIBLE;
 use paynter_draw::plot::{
     self, Axis, EnergyPart, Family, Figure, Layer, Panel, Scale, Style, Trace, family, time, time_axis,
 };
@@ -127,7 +128,7 @@ pub fn sensitivities(simulation: &Simulation, response: &Response) -> Figure {
         sizes.sort_by(|a, b| b.total_cmp(a));
         let least = sizes.get(SENSITIVITIES - 1).copied().unwrap_or(0.0);
         // What has no effect would only fill the legend.
-        let nothing = 1e-9 * sizes.first().copied().unwrap_or(0.0);
+        let nothing = INVISIBLE * sizes.first().copied().unwrap_or(0.0);
         traces.retain(|trace| size(trace) >= least && size(trace) > nothing);
         traces.truncate(SENSITIVITIES);
         for mut panel in time("", &response.t, &traces).panels {

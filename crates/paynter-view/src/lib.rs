@@ -4,4 +4,5 @@
 pub mod figures;
 pub mod json;
 pub mod report;
+mod tolerance;
 pub mod units;

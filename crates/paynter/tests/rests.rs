@@ -1,4 +1,4 @@
-//! Random models at rest whose operating points and linear models are known in closed form: where a zero slope, a
+//! Random models at rest whose operating points and linear models are known in closed form: where a zero derivative, a
 //! vanishing modulus or dry friction leads the usual search astray.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]

@@ -15,13 +15,20 @@ use rustc_hash::FxHashMap;
 pub struct Residues {
     seed: u64,
     given: FxHashMap<Symbol, u64>,
+    /// Whether what no rational operation makes has a value.
+    kernels: bool,
     values: FxHashMap<Expr, Option<u64>>,
 }
 
 impl Residues {
     /// Starts at the random point of a seed.
     pub fn new(seed: u64) -> Residues {
-        Residues { seed, given: FxHashMap::default(), values: FxHashMap::default() }
+        Residues { seed, given: FxHashMap::default(), kernels: true, values: FxHashMap::default() }
+    }
+
+    /// Starts at the random point of a seed, at which only rational expressions have values.
+    pub(super) fn of_rational(seed: u64) -> Residues {
+        Residues { kernels: false, ..Residues::new(seed) }
     }
 
     /// Gives a symbol the value of a number, where the field has one; to be done before anything is evaluated.
@@ -29,7 +36,7 @@ impl Residues {
         self.given.extend(FIELD.rational(value).map(|value| (symbol, value)));
     }
 
-    /// The value of an expression; nothing where a divisor vanishes at the point.
+    /// The value of an expression; nothing where it has none at the point, as where a divisor vanishes.
     pub fn value(&mut self, pool: &Pool, e: Expr) -> Option<u64> {
         let mut stack = vec![e];
         while let Some(&node) = stack.last() {
@@ -72,10 +79,14 @@ impl Residues {
                     let power = FIELD.pow(base, exponent.unsigned_abs());
                     (base != 0 || exponent >= 0).then(|| if exponent < 0 { FIELD.inv(power) } else { power })
                 }
-                None => Some(self.random(2 * node.index() as u64 + 1)),
+                None => self.kernel(node),
             },
-            _ => Some(self.random(2 * node.index() as u64 + 1)),
+            _ => self.kernel(node),
         }
+    }
+
+    fn kernel(&self, node: Expr) -> Option<u64> {
+        self.kernels.then(|| self.random(2 * node.index() as u64 + 1))
     }
 
     fn random(&self, index: u64) -> u64 {

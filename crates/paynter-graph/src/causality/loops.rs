@@ -312,7 +312,7 @@ impl SignalGraph {
                 }
                 let gain = gain(pool, graph, causality, v, *edge).unwrap_or_else(|| {
                     fresh += 1;
-                    let symbol = pool.fresh(&format!("slope{fresh}"));
+                    let symbol = pool.fresh(&format!("derivative{fresh}"));
                     pool.var(symbol)
                 });
                 rows[i][j] = pool.sub(rows[i][j], gain);

@@ -7,7 +7,9 @@ use paynter_base::{CancellationToken, Cancelled};
 
 use super::problem::Problem;
 use crate::linalg::elimination::{Elimination, Rows, reduced_echelon, transposed};
-use crate::tolerance::{CONSERVED_POINTS, CONSERVED_SUM, MEANT_FRACTION, NEGLIGIBLE_PIVOT, SAME_RATE};
+use crate::tolerance::{
+    CONSERVED_POINTS, CONSERVED_SUM, LARGEST_DENOMINATOR, MEANT_FRACTION, NEGLIGIBLE_PIVOT, SAME_RATE,
+};
 
 /// Sizes of states and unknowns that are tried; laws are not defined everywhere.
 const SIZES: [f64; 5] = [1.0, 1e-3, 1e2, 1e-6, 1e-9];
@@ -133,7 +135,7 @@ fn plain(x: f64) -> f64 {
         if (fraction - x).abs() <= MEANT_FRACTION * x.abs() {
             return fraction;
         }
-        if rest.abs() < MEANT_FRACTION || below.1 > 1e4 {
+        if rest.abs() < MEANT_FRACTION || below.1 > LARGEST_DENOMINATOR {
             break;
         }
         let next = (1.0 / rest).floor();

@@ -8,8 +8,8 @@ use paynter_base::{CancellationToken, Cancelled};
 use super::newton::Task;
 use crate::linalg::elimination::{Elimination, Rows};
 use crate::tolerance::{
-    EXTRAPOLATION_ORDER, FIRST_REST_STEP, LEAST_REST_ERROR, NEGLIGIBLE_PIVOT, REST_DISTANCE, REST_STEP_ERROR,
-    SMALLEST_MAGNITUDE,
+    EXTRAPOLATION_ORDER, FIRST_REST_STEP, FIRST_STEP_OF_REST, LEAST_REST_ERROR, NEGLIGIBLE_PIVOT,
+    REST_DISTANCE, REST_STEP_ERROR, SMALLEST_MAGNITUDE,
 };
 
 /// The state at rest; nothing where there is no steady state within reach of so many steps.
@@ -43,7 +43,7 @@ pub(super) fn integrate(
                 jacobian[k].iter().find(|(column, _)| *column == j).map(|(_, value)| value.abs())
             };
             let fastest = (0..count).filter_map(own).fold(0.0f64, f64::max);
-            step = if fastest > 0.0 { FIRST_REST_STEP / fastest } else { 1e-3 };
+            step = if fastest > 0.0 { FIRST_REST_STEP / fastest } else { FIRST_STEP_OF_REST };
         }
         loop {
             token.check()?;

@@ -26,7 +26,7 @@ use paynter_equations::{Equations, QueryError, bounded};
 use paynter_graph::{BondGraph, Causality, ElementId, Variable};
 
 use crate::program::Tables;
-use crate::tolerance::{BALANCED_WITHIN, NEARBY, VANISHING_DIVISOR_SHARE};
+use crate::tolerance::{BALANCED_WITHIN, NEARBY, RUNAWAY_GROWTH, VANISHING_DIVISOR_SHARE};
 use conserved::{Combination, combinations};
 pub use nominal::nominal_values;
 pub use nonsmooth::{Nonsmooth, inaccurate_laws, nonsmooth_derivatives, nonsmooth_laws};
@@ -292,7 +292,7 @@ fn nowhere(
         end[i].abs() / size
     };
     let worst = (0..problem.states).filter(|&i| active[i]).max_by(|&a, &b| growth(a).total_cmp(&growth(b)));
-    if let Some(i) = worst.filter(|&i| growth(i) > 1e4) {
+    if let Some(i) = worst.filter(|&i| growth(i) > RUNAWAY_GROWTH) {
         let state = &equations.states[i];
         let message = format!("there is no steady state: `{}` grows without bound", state.name);
         return Diagnostic::new(code::RUNAWAY, message).at(place(graph, state.variable));

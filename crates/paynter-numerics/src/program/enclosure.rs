@@ -7,6 +7,7 @@
 
 use super::instruction::Op;
 use super::scalar::{Scalar, calculate};
+use crate::tolerance::LARGEST_ENCLOSED_ANGLE;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// The numbers between two ends.
@@ -182,7 +183,7 @@ impl Range {
     }
 
     fn sine(self) -> Range {
-        if !self.is_bounded() || self.width() >= TAU || self.magnitude() > 1e12 {
+        if !self.is_bounded() || self.width() >= TAU || self.magnitude() > LARGEST_ENCLOSED_ANGLE {
             return Range { lo: -1.0, hi: 1.0 };
         }
         let (a, b) = (self.lo.sin(), self.hi.sin());
@@ -193,7 +194,7 @@ impl Range {
     }
 
     fn cosine(self) -> Range {
-        if !self.is_bounded() || self.width() >= TAU || self.magnitude() > 1e12 {
+        if !self.is_bounded() || self.width() >= TAU || self.magnitude() > LARGEST_ENCLOSED_ANGLE {
             return Range { lo: -1.0, hi: 1.0 };
         }
         let (a, b) = (self.lo.cos(), self.hi.cos());

@@ -90,15 +90,15 @@ impl Table {
     }
 
     /// The derivative at a time; at a sample that of the line that follows.
-    pub fn slope(&self, t: f64) -> f64 {
+    pub fn derivative(&self, t: f64) -> f64 {
         if t.is_nan() {
             return t;
         }
-        self.slope_in(self.place(t))
+        self.derivative_in(self.place(t))
     }
 
     /// The derivative of a segment.
-    pub fn slope_in(&self, segment: usize) -> f64 {
+    pub fn derivative_in(&self, segment: usize) -> f64 {
         match segment {
             0 => 0.0,
             k if k >= self.times.len() || self.hold == Hold::Zero => 0.0,
@@ -144,7 +144,7 @@ mod tests {
         let linear = Table::new(times, values, Hold::Linear).unwrap();
         let (times, values) = samples();
         let zero = Table::new(times, values, Hold::Zero).unwrap();
-        for (t, line, slope, step) in [
+        for (t, line, derivative, step) in [
             (-1.0, 2.0, 0.0, 2.0),
             (0.0, 2.0, 2.0, 2.0),
             (0.5, 3.0, 2.0, 2.0),
@@ -153,7 +153,11 @@ mod tests {
             (3.0, 0.0, 0.0, 0.0),
             (9.0, 0.0, 0.0, 0.0),
         ] {
-            assert_eq!((linear.value(t), linear.slope(t), zero.value(t)), (line, slope, step), "at {t}");
+            assert_eq!(
+                (linear.value(t), linear.derivative(t), zero.value(t)),
+                (line, derivative, step),
+                "at {t}"
+            );
         }
     }
 

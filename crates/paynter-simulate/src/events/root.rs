@@ -4,7 +4,7 @@
 use super::{Crossing, ZeroCrossingDetector, sign};
 use crate::method::Stages;
 use crate::system::{EvaluationError, System};
-use crate::tolerance::{ROOT_BRACKET, ROOT_ITERATIONS, STATE_ROUNDING};
+use crate::tolerance::{BESIDE_ZERO, ROOT_BRACKET, ROOT_ITERATIONS, STATE_ROUNDING};
 
 impl ZeroCrossingDetector {
     /// Whether the end of the step lies on the crossing that it was shortened to, to a part of the change of the
@@ -91,7 +91,7 @@ impl ZeroCrossingDetector {
             }
         }
         let mean_rate = ((fb - fa) / ((b - a) * stages.h)).abs();
-        let gap = |b: f64| ROOT_BRACKET * b.max(1e-3);
+        let gap = |b: f64| ROOT_BRACKET * b.max(BESIDE_ZERO);
         let (_, b) = narrow_bracket((a, mode * fa), (b, mode * fb), gap, |theta| {
             Ok::<f64, EvaluationError>(mode * self.value_at(system, stages, k, theta)?)
         })?;

@@ -6,8 +6,8 @@ use super::{Changes, ZeroCrossingDetector, sign};
 use crate::method::{Stages, Tolerance};
 use crate::system::{EvaluationError, System, stays_zero};
 use crate::tolerance::{
-    CHATTERING_TOLERANCES, REDUNDANT_TOLERANCES, ROOT_BRACKET, SIMULTANEOUS_TIME_SHARE, STATE_ROUNDING,
-    TIME_EVENT_POLISHES, TIME_EVENT_SEARCH, ZERO_SWEEPS,
+    BESIDE_ZERO, CHATTERING_TOLERANCES, REDUNDANT_TOLERANCES, ROOT_BRACKET, SIMULTANEOUS_TIME_SHARE,
+    STATE_ROUNDING, TIME_EVENT_POLISHES, TIME_EVENT_SEARCH, ZERO_SWEEPS,
 };
 use paynter_numerics::program::Range;
 
@@ -159,7 +159,8 @@ impl ZeroCrossingDetector {
         while let Some((a, b)) = stack.pop() {
             let found = system.enclose_time_function(place, Range::new(a, b));
             let end = system.time_function(place, b);
-            let narrow = b - a <= SIMULTANEOUS_TIME_SHARE * a.abs().max(b.abs()).max(1e-3 * (limit - start));
+            let narrow =
+                b - a <= SIMULTANEOUS_TIME_SHARE * a.abs().max(b.abs()).max(BESIDE_ZERO * (limit - start));
             left -= 1;
             if mode == 0.0 {
                 // It is zero until it leaves it.

@@ -20,6 +20,7 @@ mod verify;
 mod witness;
 
 use crate::data::Data;
+use crate::tolerance::DEFAULT_RTOL;
 use crate::{Method, Options};
 use paynter_base::{Diagnostic, Diagnostics};
 use paynter_equations::QueryError;
@@ -108,7 +109,7 @@ impl Default for SimulateOptions {
             t_end: None,
             points: 101,
             times: Vec::new(),
-            rtol: 1e-8,
+            rtol: DEFAULT_RTOL,
             atol: None,
             solver: "auto".to_owned(),
             step: None,

@@ -5,7 +5,7 @@ use super::{Integrator, Stop};
 use crate::events::Iteration;
 use crate::sensitivity::adjoint::Entry;
 use crate::system::EvaluationError;
-use crate::tolerance::{SMALLEST_STEP, STEP_REMAINDER};
+use crate::tolerance::{BESIDE_ZERO, SMALLEST_STEP, STEP_REMAINDER};
 use crate::{Failure, Note, Sample};
 use paynter_base::CancellationToken;
 
@@ -229,6 +229,6 @@ impl Integrator<'_> {
 
     /// No step is smaller than this.
     pub(super) fn smallest(&self, span: f64) -> f64 {
-        SMALLEST_STEP * self.t.abs().max(1e-3 * span)
+        SMALLEST_STEP * self.t.abs().max(BESIDE_ZERO * span)
     }
 }

@@ -4,8 +4,9 @@ use super::Integrator;
 use crate::sensitivity::lanes::larger;
 use crate::system::Values;
 use crate::tolerance::{
-    GROUP_RESOLUTION, GROUP_ROUNDING, NOISE_LEVELS, NOMINAL_ITERATIONS, NOMINAL_LEVELS, NOMINAL_SPAN,
-    SLIDING_CANCELLATION, STATE_RESOLUTION,
+    CAUTIOUS_STEP, GROUP_RESOLUTION, GROUP_ROUNDING, LONGEST_FIRST_STEP, NOISE_LEVELS, NOMINAL_ITERATIONS,
+    NOMINAL_LEVELS, NOMINAL_SPAN, SHORTER_FIRST_STEP, SLIDING_CANCELLATION, SMALL_NORM, STATE_RESOLUTION,
+    VANISHING_RATES,
 };
 
 impl Integrator<'_> {
@@ -173,17 +174,25 @@ impl Integrator<'_> {
         let rates = self.solver.stages().rates(0).to_vec();
         let d0 = self.tolerance.norm(&self.x, &self.x, &self.x);
         let d1 = self.tolerance.norm(&rates, &self.x, &self.x);
-        let rough = if d0 < 1e-5 || d1 * span < 1e-5 { 1e-6 * span } else { (0.01 * d0 / d1).min(span) };
+        let rough = if d0 < SMALL_NORM || d1 * span < SMALL_NORM {
+            CAUTIOUS_STEP * span
+        } else {
+            (0.01 * d0 / d1).min(span)
+        };
         let ahead: Vec<f64> = self.x.iter().zip(&rates).map(|(x, k)| x + rough * k).collect();
         let mut new = vec![0.0; rates.len()];
         if self.system.rates(self.t + rough, &ahead, &mut new).is_err() {
-            return 1e-3 * rough;
+            return SHORTER_FIRST_STEP * rough;
         }
         let bend: Vec<f64> = new.iter().zip(&rates).map(|(a, b)| a - b).collect();
         // In units of the span, so that no unit of time is preferred.
         let d2 = self.tolerance.norm(&bend, &self.x, &self.x) / rough;
         let size = (d1 * span).max(d2 * span * span);
-        let fine = if size <= 1e-15 { 1e-3 } else { (0.01 / size).powf(1.0 / (order + 1.0)) };
+        let fine = if size <= VANISHING_RATES {
+            LONGEST_FIRST_STEP
+        } else {
+            (0.01 / size).powf(1.0 / (order + 1.0))
+        };
         (fine * span).min(100.0 * rough).min(span)
     }
 }

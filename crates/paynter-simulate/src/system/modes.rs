@@ -165,7 +165,7 @@ impl<'a> System<'a> {
             };
             let segment = table.segment(t);
             let origin = table.times()[segment.saturating_sub(1)];
-            let line = [table.value_in(segment, origin), table.slope_in(segment), origin];
+            let line = [table.value_in(segment, origin), table.derivative_in(segment), origin];
             let known = &mut self.slow[start + 3 * i..start + 3 * i + 3];
             let at = |line: &[f64]| (line[0], line[1] * (t - line[2]));
             let ((value, rise), (before, risen)) = (at(&line), at(known));

@@ -1,6 +1,7 @@
 //! The answer of `paynter sensitivity` in numbers.
 
 use super::{Checks, Diagnostic, Point, finite};
+use crate::tolerance::BAND_ROUNDING;
 use crate::units::Shown;
 use paynter_algebra::Pool;
 use paynter_draw::plot::{self, Figure};
@@ -189,12 +190,11 @@ pub struct Excess {
 impl Excess {
     /// The largest one of a curve, beyond rounding.
     fn of(curve: &BandCurve, omega: &[f64]) -> Option<Excess> {
-        const ROUNDING: f64 = 1e-12;
         let (lower, upper) = (curve.sampled_lower.as_ref()?, curve.sampled_upper.as_ref()?);
         let at = |k: usize| {
             let (low, high) = (curve.worst_lower[k]?, curve.worst_upper[k]?);
             let beyond = (low - lower[k]?).max(upper[k]? - high);
-            (beyond > ROUNDING * high.abs())
+            (beyond > BAND_ROUNDING * high.abs())
                 .then(|| Excess { of_width: beyond / (high - low), omega: omega[k] })
         };
         (0..omega.len()).filter_map(at).max_by(|a, b| a.of_width.total_cmp(&b.of_width))

@@ -1,6 +1,7 @@
 //! The answer of `paynter robust`.
 
 use super::{Diagnostic, finite, pairs};
+use crate::tolerance::{LEFT_OF_AXIS, PROVED_GAP};
 use paynter_draw::plot::{self, Figure, Response};
 use paynter_numerics::linalg::Complex64;
 use paynter_robust::robustness::{GainAnalysis, Robustness};
@@ -164,10 +165,6 @@ pub struct RobustGain {
     pub performance: Option<Margin>,
 }
 
-/// A pole of the model itself is left of the imaginary axis from this part of the largest pole on; boundaries of
-/// stability at multiple poles are found with half of the digits.
-const LEFT_OF_AXIS: f64 = 1e-6;
-
 /// A parameter by name, and what it is at δ.
 pub type Uncertain<'a> = (&'a str, Box<dyn Fn(f64) -> f64 + 'a>);
 
@@ -295,7 +292,7 @@ impl Robust {
                 names.join(", ")
             ));
         }
-        let gap = found.upper.is_some_and(|upper| found.lower < upper * (1.0 - 1e-2));
+        let gap = found.upper.is_some_and(|upper| found.lower < upper * (1.0 - PROVED_GAP));
         if gap || found.upper.is_none() && found.lower < found.limit {
             estimated.push("that no smaller parameters make it unstable: they were searched for".to_owned());
         }
