@@ -126,17 +126,20 @@ impl EstimateOptions {
                 }
             };
             let declared = asked.own.parameters.iter().find(|p| flat_name(&p.name) == column.name);
-            let given = |list: &[(String, f64)]| {
-                list.iter()
-                    .find(|(known, _)| named(known) == named(name))
-                    .map(|(_, value)| value * column.factor)
-            };
+            let given = self.start.iter().find(|(known, _)| named(known) == named(name));
+            let given = given.map(|(_, amount)| amount.in_si(column.unit.as_deref(), column.factor));
+            let given = given.transpose().map_err(|wrong| {
+                refuse(
+                    format!("the start of `{name}`: {wrong}"),
+                    "write a unit of the same quantity, or none",
+                )
+            })?;
             let bounds = self.bounds.iter().find(|(known, ..)| named(known) == named(name));
             let bounds = bounds.map(|(_, low, high)| (low * column.factor, high * column.factor));
             let (lower, upper) = bounds
                 .or(declared.and_then(|parameter| parameter.bounds))
                 .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-            let start = given(&self.start).unwrap_or(nominal);
+            let start = given.unwrap_or(nominal);
             if !(lower..=upper).contains(&start) {
                 return Err(refuse(
                     format!(
