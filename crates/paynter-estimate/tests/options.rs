@@ -741,3 +741,38 @@ fn starts_have_units() {
     let refused = messages(model.estimate(&options("1 [m]")).unwrap_err());
     assert!(refused[0].contains("the start of `R`") && refused[0].contains("kohm"), "{refused:?}");
 }
+
+/// Every rig has a sensor of its own; what is said of one experiment counts for it.
+#[test]
+fn sensors_may_be_local() {
+    let mut model = Model::new(
+        "model m { param T = 1; Se s = 1; 1 j; R r = T; C c = 1; s -> j -> r, c; output y = c.e; output z = 2*c.e }",
+    );
+    let record = |gain: f64, offset: f64| {
+        let rows = times(60, 4.0).into_iter().map(|t| {
+            let x = 1.0 - (-t / 0.8).exp();
+            format!("{t:?},{:?},{:?}\n", offset + gain * x, 2.0 * x)
+        });
+        file(&format!("t,y,z\n{}", rows.collect::<String>()))
+    };
+    let options = EstimateOptions {
+        data: vec![record(1.2, 0.3), record(0.8, -0.1)],
+        fit: strings(&["T", "offset(y)", "gain(y)"]),
+        local: strings(&["offset(y)", "gain(y)"]),
+        ..EstimateOptions::default()
+    };
+    let wanted = [0.8, 0.3, -0.1, 1.2, 0.8];
+    let found = model.estimate(&options).unwrap();
+    let values: Vec<f64> = found.estimates.iter().map(|estimate| estimate.value).collect();
+    assert!(values.iter().zip(wanted).all(|(value, wanted)| (value - wanted).abs() < 1e-6), "{values:?}");
+    let numbered =
+        EstimateOptions { start: starts(&[("gain(y)", 1.1), ("gain(y)@2", 0.9)]), ..options.clone() };
+    let found = model.estimate(&numbered).unwrap();
+    let begun: Vec<f64> = found.estimates[3..].iter().map(|estimate| estimate.start).collect();
+    assert_eq!(begun, [1.1, 0.9]);
+    for (name, words) in [("gain(y)@3", "no experiment 3"), ("T@1", "the same in all experiments")] {
+        let refused = model.estimate(&EstimateOptions { start: starts(&[(name, 1.0)]), ..options.clone() });
+        let refused = messages(refused.unwrap_err());
+        assert!(refused[0].contains(words), "{refused:?}");
+    }
+}

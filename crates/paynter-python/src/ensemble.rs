@@ -181,5 +181,11 @@ fn document(
     findings: Vec<Diagnostic>,
 ) -> Result<Ensemble, String> {
     part.answers_to(limits)?;
-    Ok(Ensemble::new(part, limits, confidence, findings).settled())
+    // Limits are in the units that the model declares, as distributions are.
+    let in_si = |(name, low, high): &(String, f64, f64)| {
+        let size = part.unit_of(name).size;
+        (name.clone(), low * size, high * size)
+    };
+    let limits: Vec<(String, f64, f64)> = limits.iter().map(in_si).collect();
+    Ok(Ensemble::new(part, &limits, confidence, findings).settled())
 }

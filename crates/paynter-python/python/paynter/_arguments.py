@@ -94,7 +94,7 @@ def names(names: Names, what: str = "names") -> list[str]:
         raise TypeError(f"{what} must be text, not {names!r}") from None
     if not all(isinstance(name, str) for name in listed):
         wrong = next(name for name in listed if not isinstance(name, str))
-        raise TypeError(f"{what} are names: text, and not {wrong!r}")
+        raise TypeError(f"{what} must be text or a list of it, and holds {wrong!r}")
     return listed
 
 

@@ -42,7 +42,7 @@ def _samples(values: Any, what: str) -> NDArray[np.float64]:
     if hasattr(values, "to_numpy"):
         values = values.to_numpy() if values.dtype.kind in "mM" else values.to_numpy(dtype=np.float64, na_value=np.nan)
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(np.float64).filled(np.nan)
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     if np.asarray(values).dtype.kind in "mM":
         raise TypeError(f"{what} holds dates or durations; only the times t may")
     array = np.asarray(values, dtype=np.float64)

@@ -68,7 +68,8 @@ impl Integrator<'_> {
         }
         let at_stop = taken.to == stop.at && stop.eventful;
         let corner = at_stop && events.is_empty() && stop.events.is_empty();
-        if events.is_empty() && !at_stop || corner && self.pass_corner() {
+        self.cornered = corner && self.pass_corner();
+        if events.is_empty() && !at_stop || self.cornered {
             self.immediate_events = 0;
             return Ok(false);
         }
@@ -151,7 +152,7 @@ impl Integrator<'_> {
         if !eventful {
             self.switch_solver()?;
             // Steps that corners cut short have stopped growing, whatever their errors.
-            let growth = if length < 0.9 * h { None } else { Some(grown / length) };
+            let growth = if self.cornered && length < 0.9 * h { None } else { Some(grown / length) };
             return Ok(grown * self.select_order(growth)?);
         }
         Ok(if crossed { grown.min(self.event_spacing(h)) } else { grown })
