@@ -125,6 +125,20 @@ def test_a_lost_worker_of_joblib_loses_nothing(tmp_path):
     assert (tmp_path / "died").exists() and same(whole, found)
 
 
+def test_a_lost_worker_of_ray_loses_nothing(tmp_path, monkeypatch):
+    ray = pytest.importorskip("ray")
+    whole = MOTOR.ensemble(40, steady_speed, chunks=8)
+    # Workers import the question from this file.
+    here = os.path.dirname(os.path.abspath(__file__))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([here, os.environ.get("PYTHONPATH", "")]))
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    try:
+        found = MOTOR.ensemble(40, Deadly(tmp_path), map=ray, chunks=8)
+    finally:
+        ray.shutdown()
+    assert (tmp_path / "died").exists() and same(whole, found)
+
+
 def test_what_was_finished_is_kept_where_the_executor_breaks(tmp_path):
     whole = MOTOR.ensemble(40, steady_speed, chunks=8)
     with concurrent.futures.ProcessPoolExecutor(1) as pool:
@@ -172,6 +186,11 @@ def test_any_question_is_asked_by_its_name():
     assert any(name.startswith("entries.w/E.") for name in gains.statistics)
 
 
+def test_answers_of_different_lengths_tell_what_they_have_in_common():
+    found = paynter.examples.uncertain_motor.ensemble(4, "robust", keywords={"nodes": 1})
+    assert found.answered == 4 and "margin.lower" in found.statistics
+
+
 def test_samples_lie_in_the_bands_of_the_sensitivities():
     omega = np.geomspace(1, 300, 20)
     bands = MOTOR.sensitivity(omega=omega)
@@ -203,6 +222,13 @@ def test_indices_of_a_closed_form():
         assert low - 0.02 <= known <= high + 0.02, name
 
 
+def test_limits_are_in_declared_units():
+    model = paynter.parse("model u { param R = 2 [kohm]; input i = 5 [mA]; Sf s = i; 0 n; R r = R; s -> n -> r; output v = r.e [mV] }")
+    found = model.ensemble(100, "operating_point", vary={"R": (1, 3)}, limit={"v": (9000, 11000)})
+    ends = found.ends["v"]
+    assert found.yield_["v"] == np.mean((ends >= 9) & (ends <= 11)) and 0 < found.yield_["v"] < 1
+
+
 def test_limits_give_the_yield():
     found = MOTOR.ensemble(300, "operating_point", limit={"w": (98, 102)})
     ends = found.ends["w"]
@@ -224,6 +250,8 @@ def test_limits_give_the_yield():
         ({"ask": "poles", "keywords": {"omega": 1}}, TypeError, "omega"),
         ({"ask": 3}, TypeError, "name of a question"),
         ({"limit": {"w": 3}}, TypeError, "pair"),
+        ({"limit": {"w": (2, 1)}}, ValueError, "nothing between"),
+        ({"confidence": 0.95}, ValueError, "percent"),
     ],
 )
 def test_bad_ensembles_say_what_to_do(arguments, kind, words):

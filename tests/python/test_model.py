@@ -429,3 +429,52 @@ def test_sensitivities_are_typeset():
     by_r = sympy.latex(sympy.factor(sympy.diff(1 / (c * r * s + 1), r)))
     assert text.startswith("\\begin{align*}") and by_r in text
     assert found._repr_latex_().startswith("$$") and found._repr_html_() is None
+
+
+LAG = """model lag { param T = 1 [mohm] in [0.01, 100]; param g = 1 [kV/V] in [0.01, 100]; input u [V]; Se s = g*u; 1 j
+R r = T; C c = 1; s -> j -> r, c; output y = c.e [mV] }"""
+
+
+def lag_data(values=(0.7, 2.0)):
+    """A step answered by a lag, in declared units."""
+    t = np.linspace(0, 4e-3, 41)
+    u = (t > 0.95e-3) * 1.0
+    model = paynter.parse(LAG).with_(T=values[0], g=values[1])
+    run = model.simulate(inputs={"u": (t, u)}, times=t)
+    return {"t": t, "u": u, "y": 1e3 * run["y"]}
+
+
+def test_missing_samples_are_left_out_however_they_are_written():
+    pandas = pytest.importorskip("pandas")
+    data, model = lag_data(), paynter.parse(LAG)
+    gaps = data["y"].copy()
+    gaps[[3, 20]] = np.nan
+    masked = np.ma.masked_invalid(gaps)
+    listed = [None if np.isnan(value) else value for value in gaps]
+    for column in (gaps, masked, listed, pandas.array(gaps, dtype="Float64")):
+        found = model.estimate(data | {"y": column}, fit="T,g")
+        assert found.values["T"] == pytest.approx(7e-4, rel=1e-5) and found.document["fits"][0]["samples"] == 39
+    framed = pandas.DataFrame(data | {"y": pandas.array(gaps, dtype="Float64")})
+    assert model.estimate(framed, fit="T,g").values["g"] == pytest.approx(2000, rel=1e-5)
+    with pytest.raises(ValueError, match="the column 'y' is inf"):
+        model.estimate(data | {"y": np.where(np.isnan(gaps), np.inf, gaps)}, fit="T,g")
+
+
+def test_durations_and_dates_are_seconds():
+    pandas = pytest.importorskip("pandas")
+    data, model = lag_data(), paynter.parse(LAG)
+    durations = pandas.to_timedelta(data["t"], unit="s")
+    for t in (durations, pandas.Timestamp("2026-01-01") + durations, durations.to_numpy()):
+        found = model.estimate(pandas.DataFrame(data | {"t": t}), fit="T,g")
+        assert found.values["T"] == pytest.approx(7e-4, rel=1e-4)
+    indexed = pandas.DataFrame({name: data[name] for name in ("u", "y")}, index=pandas.Index(durations, name="t"))
+    assert model.estimate(indexed, fit="T,g").values["T"] == pytest.approx(7e-4, rel=1e-4)
+    with pytest.raises(TypeError, match="durations"):
+        model.estimate(data | {"y": durations.to_numpy()}, fit="T,g")
+
+
+def test_the_model_of_an_estimation_has_its_values():
+    model = paynter.parse(LAG)
+    found = model.estimate(lag_data(), fit="T,g")
+    assert found.model.parameters == pytest.approx(found.values, rel=1e-12)
+    assert model.estimate(lag_data(), fit="T,g", start={"T": "700 [uohm]"}).values == pytest.approx(found.values, rel=1e-6)

@@ -97,6 +97,17 @@ def test_ctrl_c_stops_long_work_within_two_tenths_of_a_second(question, models):
     assert paynter.examples.duffing.simulate(1).complete
 
 
+@pytest.mark.filterwarnings("ignore::paynter.ModelWarning")
+def test_ctrl_c_stops_a_run_that_is_compiled_already(models):
+    # It runs on the thread that hears signals.
+    compiled = models[1].compile(1000, sensitivity="all")
+    for work in (compiled, lambda: models[1].simulate(1000, sensitivity="all")):
+        waited = [interrupted(work) for _ in range(3)]
+        if None in waited:
+            pytest.skip("this machine answers the question before anybody presses a key")
+        assert min(waited[1:]) < 0.2
+
+
 def test_other_threads_run_while_a_model_is_simulated():
     duffing = paynter.examples.duffing
     counted, done = [0], threading.Event()

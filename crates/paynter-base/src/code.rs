@@ -197,6 +197,7 @@ codes! {
     BAD_DATA = "BG0910" Error "measured data that cannot be used", "write a line of headings with `t`, then a line of numbers for each time, with commas between them";
     MISSING_COLUMN = "BG0911" Error "no such column", "name a column as the file does";
     UNMEASURED_INPUT = "BG0912" Warning "an input without measured data", "add a column named as the input, or keep the model's own value";
+    REPLACED_INPUT = "BG0913" Warning "a value of an input that data take the place of", "leave the value out, or the column";
     // 099: answers that fail their own check
     CONTRADICTION = "BG0990" Error "an answer that contradicts the model", "please report it with the model: it is a fault of the program, not of yours";
 }

@@ -14,18 +14,38 @@ pub struct CancellationToken {
     state: Arc<State>,
 }
 
-#[derive(Debug, Default)]
+/// Tells whether somebody wants the work to stop.
+type Asking = Box<dyn Fn() -> bool + Send + Sync>;
+
+#[derive(Default)]
 struct State {
     cancelled: AtomicBool,
+    asking: Option<Asking>,
     done: AtomicU64,
     total: AtomicU64,
     stage: Mutex<&'static str>,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State")
+            .field("cancelled", &self.cancelled)
+            .field("done", &self.done)
+            .finish_non_exhaustive()
+    }
 }
 
 impl CancellationToken {
     /// Makes a token that nobody has cancelled.
     pub fn new() -> CancellationToken {
         CancellationToken::default()
+    }
+
+    /// Makes a token for work on the very thread that would have to cancel it: at every check `interrupted` is asked
+    /// whether to stop.
+    pub fn asking(interrupted: impl Fn() -> bool + Send + Sync + 'static) -> CancellationToken {
+        let state = State { asking: Some(Box::new(interrupted)), ..State::default() };
+        CancellationToken { state: Arc::new(state) }
     }
 
     /// Asks the work to stop.
@@ -35,6 +55,11 @@ impl CancellationToken {
 
     /// Tells whether the work has been asked to stop.
     pub fn is_cancelled(&self) -> bool {
+        if !self.state.cancelled.load(Ordering::Relaxed)
+            && self.state.asking.as_ref().is_some_and(|asked| asked())
+        {
+            self.cancel();
+        }
         self.state.cancelled.load(Ordering::Relaxed)
     }
 

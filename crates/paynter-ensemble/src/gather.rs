@@ -7,7 +7,7 @@
 //! lists of neighbouring ranges gives the list of the whole range to the last
 //! digit, however it was split.
 
-use crate::quantile::{Summary, quantile};
+use crate::quantile::{HELD_VALUES, Summary, quantiles};
 
 /// What is known of the samples of a node: the numbers 2^level·place up to the next.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,39 +93,52 @@ impl Node {
         }
     }
 
-    fn of(place: u64, values: &[f64]) -> Node {
-        Node {
-            level: 0,
-            place,
-            count: 1,
-            mean: values.to_vec(),
-            squares: vec![0.0; values.len()],
-            least: values.to_vec(),
-            most: values.to_vec(),
-            summaries: values.iter().map(|value| vec![Summary::of(*value)]).collect(),
+    /// The node over so many samples that all have answers, as joining halves would make it.
+    fn block(level: u32, place: u64, answers: &[Vec<f64>]) -> Node {
+        let size = answers.first().map_or(0, Vec::len);
+        let mut mean: Vec<f64> = answers.iter().flatten().copied().collect();
+        let (mut least, mut most, mut squares) = (mean.clone(), mean.clone(), vec![0.0; mean.len()]);
+        let column = |number: usize| {
+            let mut values: Vec<f64> = answers.iter().map(|answer| answer[number]).collect();
+            values.sort_by(f64::total_cmp);
+            vec![Summary { values, weight: 1 }]
+        };
+        let summaries = (0..size).map(column).collect();
+        for level in 0..level {
+            let each = (1u64 << level) as f64;
+            for pair in 0..answers.len() >> (level + 1) {
+                let (left, right, joined) = (2 * pair * size, (2 * pair + 1) * size, pair * size);
+                for k in 0..size {
+                    let (a, b) = (left + k, right + k);
+                    let moments = joined_moments((each, mean[a], squares[a]), (each, mean[b], squares[b]));
+                    (mean[joined + k], squares[joined + k]) = moments;
+                    least[joined + k] = least[a].min(least[b]);
+                    most[joined + k] = most[a].max(most[b]);
+                }
+            }
         }
+        for list in [&mut mean, &mut squares, &mut least, &mut most] {
+            list.truncate(size);
+        }
+        Node { level, place, count: answers.len() as u64, mean, squares, least, most, summaries }
     }
 
     fn end(&self) -> u64 {
         (self.place + 1) << self.level
     }
 
-    /// The moments of two nodes together (Chan, Golub and LeVeque 1979).
+    /// The moments of two nodes together.
     fn moments(&self, other: &Node) -> Node {
-        let (a, b) = (self.count as f64, other.count as f64);
-        let share = if b == 0.0 { 0.0 } else { b / (a + b) };
         let numbers = 0..self.mean.len();
         let each = |join: &dyn Fn(usize) -> f64| numbers.clone().map(join).collect::<Vec<f64>>();
-        let distance = |k: usize| other.mean[k] - self.mean[k];
+        let of = |node: &Node, k: usize| (node.count as f64, node.mean[k], node.squares[k]);
+        let joined = |k: usize| joined_moments(of(self, k), of(other, k));
         Node {
             level: self.level + 1,
             place: self.place / 2,
             count: self.count + other.count,
-            mean: each(&|k| match self.count {
-                0 => other.mean[k],
-                _ => self.mean[k] + distance(k) * share,
-            }),
-            squares: each(&|k| self.squares[k] + other.squares[k] + distance(k) * distance(k) * a * share),
+            mean: each(&|k| joined(k).0),
+            squares: each(&|k| joined(k).1),
             least: each(&|k| self.least[k].min(other.least[k])),
             most: each(&|k| self.most[k].max(other.most[k])),
             summaries: Vec::new(),
@@ -133,15 +146,25 @@ impl Node {
     }
 
     /// The node of which both are the halves.
-    fn parent(&self, other: &Node) -> Node {
-        let summaries = self.summaries.iter().zip(&other.summaries);
-        Node { summaries: summaries.map(|(a, b)| together(a, b)).collect(), ..self.moments(other) }
+    fn parent(self, other: Node) -> Node {
+        let moments = self.moments(&other);
+        let summaries = self.summaries.into_iter().zip(other.summaries);
+        Node { summaries: summaries.map(|(a, b)| together(a, b)).collect(), ..moments }
     }
 }
 
+/// The mean and the sum of squared deviations of two sets of samples together, from their numbers, means and sums
+/// (Chan, Golub and LeVeque 1979).
+fn joined_moments((a, mean, squares): (f64, f64, f64), (b, other, more): (f64, f64, f64)) -> (f64, f64) {
+    let share = if b == 0.0 { 0.0 } else { b / (a + b) };
+    let distance = other - mean;
+    let joined = if a == 0.0 { other } else { mean + distance * share };
+    (joined, squares + more + distance * distance * a * share)
+}
+
 /// Summaries with one for each weight: equal weights are joined, from the smallest on.
-fn together(a: &[Summary], b: &[Summary]) -> Vec<Summary> {
-    let mut waiting: Vec<Summary> = a.iter().chain(b).cloned().collect();
+fn together(a: Vec<Summary>, b: Vec<Summary>) -> Vec<Summary> {
+    let mut waiting: Vec<Summary> = a.into_iter().chain(b).collect();
     let mut made: Vec<Summary> = Vec::new();
     waiting.sort_by_key(|summary| std::cmp::Reverse(summary.weight));
     while let Some(next) = waiting.pop() {
@@ -165,29 +188,54 @@ impl Gathered {
         Gathered { from, to: from, nodes: Vec::new(), failures: Vec::new() }
     }
 
-    /// Takes in the next sample: its numbers, or why there are none. The first answer decides how many numbers there
-    /// are; answers of another length are failures.
-    pub fn push(&mut self, sampled: &dyn Fn(u64) -> Vec<f64>, answer: Result<Vec<f64>, String>) {
-        let sample = self.to;
-        let size = self.nodes.iter().find(|node| node.count > 0).map(|node| node.mean.len());
-        let answer = answer.and_then(|values| match size {
-            Some(size) if size != values.len() => {
-                Err(format!("the answer has {} numbers where others have {size}", values.len()))
+    /// Takes in the samples that follow: the numbers of each, or why there are none. The first answer decides how many
+    /// numbers there are; answers of another length are failures.
+    pub fn extend(
+        &mut self,
+        sampled: &dyn Fn(u64) -> Vec<f64>,
+        answers: impl IntoIterator<Item = Result<Vec<f64>, String>>,
+    ) {
+        let mut size = self.nodes.iter().find(|node| node.count > 0).map(|node| node.mean.len());
+        // Neighbours that all have answers become a node at once.
+        let mut answered: Vec<Vec<f64>> = Vec::new();
+        for answer in answers {
+            let judged = answer.and_then(|values| match size {
+                Some(size) if size != values.len() => {
+                    Err(format!("the answer has {} numbers where others have {size}", values.len()))
+                }
+                _ => match values.iter().position(|value| !value.is_finite()) {
+                    Some(place) => Err(format!("number {place} of the answer is {}", values[place])),
+                    None => Ok(values),
+                },
+            });
+            match judged {
+                Ok(values) => {
+                    size = Some(values.len());
+                    answered.push(values);
+                }
+                Err(reason) => {
+                    self.add_answered(&std::mem::take(&mut answered));
+                    let sample = self.to;
+                    self.failures.push(Failure { sample, values: sampled(sample), reason });
+                    self.to = sample + 1;
+                    self.add(Node::empty(sample, size.unwrap_or(0)));
+                }
             }
-            _ => match values.iter().position(|value| !value.is_finite()) {
-                Some(place) => Err(format!("number {place} of the answer is {}", values[place])),
-                None => Ok(values),
-            },
-        });
-        let node = match answer {
-            Ok(values) => Node::of(sample, &values),
-            Err(reason) => {
-                self.failures.push(Failure { sample, values: sampled(sample), reason });
-                Node::empty(sample, size.unwrap_or(0))
-            }
-        };
-        self.to = sample + 1;
-        self.add(node);
+        }
+        self.add_answered(&answered);
+    }
+
+    /// Adds samples that all have answers, in the largest nodes of the tree over them whose values are all held.
+    fn add_answered(&mut self, mut answers: &[Vec<f64>]) {
+        while !answers.is_empty() {
+            let most = HELD_VALUES.min(answers.len()).ilog2();
+            let level = self.to.trailing_zeros().min(most);
+            let (block, rest) = answers.split_at(1 << level);
+            let place = self.to >> level;
+            self.to += block.len() as u64;
+            self.add(Node::block(level, place, block));
+            answers = rest;
+        }
     }
 
     /// Adds the node that follows, and joins halves.
@@ -197,8 +245,7 @@ impl Gathered {
             if !halves {
                 break;
             }
-            let mut first = last.clone();
-            self.nodes.pop();
+            let Some(mut first) = self.nodes.pop() else { break };
             // A node without answers does not know how many numbers there are.
             for empty in [&mut first, &mut node] {
                 if empty.count == 0 {
@@ -214,7 +261,7 @@ impl Gathered {
                     *unsized_node = Node { level, ..Node::empty(place, size) };
                 }
             }
-            node = first.parent(&node);
+            node = first.parent(node);
         }
         self.nodes.push(node);
     }
@@ -264,9 +311,9 @@ impl Spread {
         self.nodes.iter().flat_map(|node| &node.summaries[number]).collect()
     }
 
-    /// The value of a number below which a share of the samples lies.
-    pub fn quantile(&self, number: usize, share: f64) -> f64 {
-        quantile(&self.parts(number), share)
+    /// The values of a number below which these shares of the samples lie.
+    pub fn quantiles(&self, number: usize, shares: &[f64]) -> Vec<f64> {
+        quantiles(&self.parts(number), shares)
     }
 
     /// The share of samples in which a number lies between limits.
@@ -311,7 +358,7 @@ mod tests {
 
     fn gathered(from: u64, to: u64) -> Gathered {
         let mut made = Gathered::begin(from);
-        (from..to).for_each(|sample| made.push(&|s| vec![s as f64], answer(sample)));
+        made.extend(&|s| vec![s as f64], (from..to).map(answer));
         made
     }
 
@@ -329,7 +376,15 @@ mod tests {
                 joined.join(gathered(pair[0], pair[1])).unwrap();
             }
             assert_eq!(joined, whole, "{cuts:?}");
+            let mut extended = Gathered::begin(0);
+            for pair in cuts.windows(2) {
+                extended.extend(&|s| vec![s as f64], (pair[0]..pair[1]).map(answer));
+            }
+            assert_eq!(extended, whole, "{cuts:?}");
         }
+        let mut single = Gathered::begin(0);
+        (0..COUNT).for_each(|sample| single.extend(&|s| vec![s as f64], [answer(sample)]));
+        assert_eq!(single, whole);
         assert_eq!(gathered(0, 10).join(gathered(11, 12)), Err(MergeError::Gap(10, 11)));
     }
 
@@ -351,7 +406,8 @@ mod tests {
             assert_eq!((spread.least[number], spread.most[number]), (column[0], column[column.len() - 1]));
             let rank = |value: f64| column.partition_point(|x| *x < value) as f64 / column.len() as f64;
             for share in [0.05, 0.5, 0.95] {
-                assert!((rank(spread.quantile(number, share)) - share).abs() < 3e-3, "{number} {share}");
+                let found = spread.quantiles(number, &[share])[0];
+                assert!((rank(found) - share).abs() < 3e-3, "{number} {share}");
             }
             let (edges, counts) = spread.histogram(number, 20);
             assert_eq!((edges.len(), counts.len()), (21, 20));

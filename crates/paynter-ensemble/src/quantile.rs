@@ -16,24 +16,19 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// One value.
-    pub fn of(value: f64) -> Summary {
-        Summary { values: vec![value], weight: 1 }
-    }
-
     /// The summary of two that stand for as many values each.
     pub(crate) fn joined(&self, other: &Summary) -> Summary {
-        let mut values = Vec::with_capacity(self.values.len() + other.values.len());
-        let (mut a, mut b) = (self.values.iter().peekable(), other.values.iter().peekable());
-        loop {
-            let next = match (a.peek(), b.peek()) {
-                (Some(left), Some(right)) if left <= right => a.next(),
-                (_, Some(_)) => b.next(),
-                (Some(_), None) => a.next(),
-                (None, None) => break,
-            };
-            values.extend(next);
+        let (a, b) = (&self.values, &other.values);
+        let mut values = Vec::with_capacity(a.len() + b.len());
+        let mut from = 0;
+        for right in b {
+            while from < a.len() && a[from].total_cmp(right).is_le() {
+                values.push(a[from]);
+                from += 1;
+            }
+            values.push(*right);
         }
+        values.extend_from_slice(&a[from..]);
         let mut weight = self.weight.max(other.weight);
         if values.len() > HELD_VALUES {
             // The lower and the upper of each pair are kept in turn, so that neither side is favoured.
@@ -45,29 +40,31 @@ impl Summary {
     }
 }
 
-/// The value below which a share of all values lies, linearly between neighbours; of summaries with weights.
-pub(crate) fn quantile(parts: &[&Summary], share: f64) -> f64 {
+/// The values below which shares of all values lie, linearly between neighbours; of summaries with weights.
+pub(crate) fn quantiles(parts: &[&Summary], shares: &[f64]) -> Vec<f64> {
     let mut all: Vec<(f64, u64)> =
         parts.iter().flat_map(|part| part.values.iter().map(|value| (*value, part.weight))).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: u64 = all.iter().map(|(_, weight)| weight).sum();
-    let Some((_, last)) = all.split_last().map(|(last, _)| (0, *last)) else { return f64::NAN };
-    // Ranks count from 0 to total − 1; a value with a weight stands in the middle of its ranks.
-    let rank = share.clamp(0.0, 1.0) * (total as f64 - 1.0);
+    shares.iter().map(|share| at_rank(&all, share.clamp(0.0, 1.0) * (total as f64 - 1.0))).collect()
+}
+
+/// The value at a rank among rising values with weights. Ranks count from 0; a value stands in the middle of its ranks.
+fn at_rank(all: &[(f64, u64)], rank: f64) -> f64 {
     let mut before: Option<(f64, f64)> = None;
     let mut passed = 0u64;
     for (value, weight) in all {
-        let middle = passed as f64 + (weight as f64 - 1.0) / 2.0;
+        let middle = passed as f64 + (*weight as f64 - 1.0) / 2.0;
         if middle >= rank {
             return match before {
                 Some((at, low)) if middle > at => low + (value - low) * ((rank - at) / (middle - at)),
-                _ => value,
+                _ => *value,
             };
         }
-        before = Some((middle, value));
+        before = Some((middle, *value));
         passed += weight;
     }
-    last.0
+    all.last().map_or(f64::NAN, |(value, _)| *value)
 }
 
 #[cfg(test)]
@@ -75,27 +72,29 @@ mod tests {
     use super::*;
     use paynter_base::random::Random;
 
+    fn single(value: f64) -> Summary {
+        Summary { values: vec![value], weight: 1 }
+    }
+
     #[test]
     fn few_values_give_exact_quantiles() {
-        let all = [3.0, 1.0, 2.0, 5.0].map(Summary::of);
+        let all = [3.0, 1.0, 2.0, 5.0].map(single);
         let parts: Vec<&Summary> = all.iter().collect();
-        assert_eq!(quantile(&parts, 0.0), 1.0);
-        assert_eq!(quantile(&parts, 0.5), 2.5);
-        assert_eq!(quantile(&parts, 1.0), 5.0);
-        assert!(quantile(&[], 0.5).is_nan());
+        assert_eq!(quantiles(&parts, &[0.0, 0.5, 1.0]), [1.0, 2.5, 5.0]);
+        assert!(quantiles(&[], &[0.5])[0].is_nan());
     }
 
     #[test]
     fn many_values_give_quantiles_within_their_bound() {
         let mut random = Random::new(4);
-        let mut level: Vec<Summary> = (0..1 << 16).map(|_| Summary::of(random.unit())).collect();
+        let mut level: Vec<Summary> = (0..1 << 16).map(|_| single(random.unit())).collect();
         while level.len() > 1 {
             level = level.chunks(2).map(|pair| pair[0].joined(&pair[1])).collect();
         }
         assert!(level[0].values.len() <= HELD_VALUES);
         for share in [0.01, 0.05, 0.5, 0.9, 0.99] {
             // Six doublings beyond what is held, and the scatter of the values themselves.
-            let found = quantile(&[&level[0]], share);
+            let found = quantiles(&[&level[0]], &[share])[0];
             assert!((found - share).abs() < 6.0 / (2.0 * HELD_VALUES as f64) + 0.006, "{share}: {found}");
         }
     }

@@ -1,14 +1,14 @@
 //! Standard errors and correlations, corrected for residuals that are not white.
 
+use crate::coloured::ColouredSum;
 use crate::distribution::student_quantile;
 use crate::identifiability::{scaled, sizes};
 use crate::loss::Loss;
 use crate::problem::{Evaluation, Problem, Rejection, Row};
 use crate::residuals::Whiteness;
-use crate::tolerance::{DIRECTION_SHARE, MOST_HELD, MOST_LAG_PRODUCTS, RESTORED_ROUNDS, UNKNOWN_NOISE_SHARE};
+use crate::tolerance::{DIRECTION_SHARE, MOST_HELD, RESTORED_ROUNDS, UNKNOWN_NOISE_SHARE};
 use paynter_base::CancellationToken;
 use paynter_numerics::linalg::{SingularValues, Triangle};
-use std::collections::VecDeque;
 
 /// How well the unknowns are known.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,47 +124,38 @@ pub(crate) fn confidence(
     let by: Vec<f64> = free.iter().map(|j| by[*j]).collect();
     let decomposed = SingularValues::new(m, &scaled(triangle.rows(), &by));
     let rank = decomposed.as_ref().map_or(0, |found| found.rank(rank_share));
-    // H⁺ = V Σ⁻² Vᵀ.
-    let inverse = |a: usize, b: usize| {
-        decomposed.as_ref().map_or(0.0, |found| {
-            let part = |k: usize| found.right[k][a] * found.right[k][b] / found.values[k].powi(2);
-            by[a] * by[b] * (0..rank).map(part).sum::<f64>()
-        })
-    };
-    let inverse: Vec<Vec<f64>> = (0..m).map(|a| (0..m).map(|b| inverse(a, b)).collect()).collect();
+    let white = Whitening::new(decomposed.as_ref(), rank, &by);
     // So many of its residuals the fit of a series has taken: the trace of its block of bend·G H⁺ Gᵀ.
     let leverage = |block: &[f64], bend: f64| {
-        let row = |row: &[f64]| -> f64 {
-            let turned = inverse.iter().map(|line| line.iter().zip(row).map(|(h, g)| h * g).sum::<f64>());
-            row.iter().zip(turned).map(|(g, turned)| g * turned).sum()
-        };
+        let row = |row: &[f64]| white.row(row).iter().map(|u| u * u).sum::<f64>();
         bend * block.chunks(m.max(1)).map(row).sum::<f64>()
     };
-    let most_lags = MOST_LAG_PRODUCTS / (count.max(1) * (m * m).max(1));
     let judged = series.iter().zip(&blocks).enumerate().map(|(place, (own, block))| {
         let at = (place / outputs, place % outputs);
-        Whiteness::new(at, &own.influences, leverage(block, bends[place]), most_lags)
+        Whiteness::new(at, &own.influences, leverage(block, bends[place]))
     });
     let mut whiteness: Vec<Whiteness> = judged.filter(|found| found.count > 0).collect();
     let squares = problem.penalties.iter().all(|penalty| penalty.loss == Loss::Squares);
     let even = whiteness.len() == 1 && squares && priors.is_empty();
-    let ask = Middle { problem, at, free: &free, inverse: &inverse, priors: &priors, held: &held };
-    let white = match even {
-        true => Covariance::even(&inverse, whiteness[0].covariance[0]),
+    // From here on rows are whitened.
+    held.iter_mut().flatten().for_each(|row| row.line = white.row(&row.line));
+    let ask = Middle { problem, at, free: &free, white: &white, priors: &priors, held: &held };
+    let uncoloured = match even {
+        true => Covariance::even(&white, whiteness[0].variance, m),
         false => ask.sandwich(&whiteness, token)?,
     };
     let followed = |series: &Whiteness, covariance: &Covariance| match &held {
         Some(rows) => {
             let bend = bends[series.experiment * outputs + series.output];
-            taken(rows, series, &covariance.whole, bend)
+            taken(rows, series, &covariance.turned, bend)
         }
         None => Vec::new(),
     };
     for series in &mut whiteness {
-        series.judge(&followed(series, &white));
+        series.judge(&followed(series, &uncoloured));
     }
     let corrected = whiteness.iter().any(|found| !found.is_white());
-    let mut full = if corrected { ask.sandwich(&whiteness, token)? } else { white.clone() };
+    let mut full = if corrected { ask.sandwich(&whiteness, token)? } else { uncoloured.clone() };
     // What is not held is so much that the fit takes nothing of it.
     for _ in 0..if corrected && held.is_some() { RESTORED_ROUNDS } else { 0 } {
         for series in whiteness.iter_mut().filter(|series| !series.is_white()) {
@@ -176,7 +167,7 @@ pub(crate) fn confidence(
     let variance = |a: usize| full.whole[a][a].max(0.0);
     let gain = |told: &Whiteness, a: usize| -> f64 {
         let place = told.experiment * outputs + told.output;
-        let along = |row: &[f64]| row.iter().zip(&inverse[a]).map(|(g, h)| g * h).sum::<f64>().powi(2);
+        let along = |row: &[f64]| white.along(&white.row(row), a).powi(2);
         bends[place].powi(2) * blocks[place].chunks(m.max(1)).map(along).sum::<f64>()
     };
     let mut unknown_noise: Vec<(usize, Vec<usize>)> = Vec::new();
@@ -213,7 +204,7 @@ pub(crate) fn confidence(
     };
     let mut rises = vec![None; n];
     for (a, j) in free.iter().enumerate().filter(|(a, _)| known[*a]) {
-        let rise = full.whole[a][a] / inverse[a][a];
+        let rise = full.whole[a][a] / white.inverse(a);
         rises[*j] = Some(rise).filter(|rise| *rise > 0.0 && rise.is_finite());
     }
     let mut correlation = vec![vec![None; n]; n];
@@ -247,7 +238,7 @@ pub(crate) fn confidence(
     let quantiles = freedoms.iter().map(|freedom| student_quantile(0.5 + 0.5 * level, *freedom)).collect();
     Ok(Confidence {
         standard_errors: error(&full),
-        white_errors: error(&white),
+        white_errors: error(&uncoloured),
         correlation,
         freedoms,
         quantiles,
@@ -288,25 +279,69 @@ fn prior_rows(problem: &Problem<'_>, z: &[f64], free: &[usize]) -> Vec<Vec<f64>>
     rows
 }
 
+/// Rows of sensitivities in the directions that the data determine, each in units of what they tell of it: u = Wᵀg with
+/// W Wᵀ = H⁺. However ill-determined a direction is, nothing cancels in sums of products of these.
+struct Whitening {
+    /// The columns of W.
+    columns: Vec<Vec<f64>>,
+}
+
+impl Whitening {
+    /// From the singular value decomposition of the sensitivities by changes of these sizes.
+    fn new(decomposed: Option<&SingularValues>, rank: usize, sizes: &[f64]) -> Whitening {
+        let column = |found: &SingularValues, k: usize| -> Vec<f64> {
+            found.right[k].iter().zip(sizes).map(|(v, size)| v * size / found.values[k]).collect()
+        };
+        Whitening {
+            columns: decomposed.map_or_else(Vec::new, |found| (0..rank).map(|k| column(found, k)).collect()),
+        }
+    }
+
+    fn row(&self, row: &[f64]) -> Vec<f64> {
+        self.columns.iter().map(|w| w.iter().zip(row).map(|(w, g)| w * g).sum()).collect()
+    }
+
+    /// The component of an unknown in W u.
+    fn along(&self, u: &[f64], a: usize) -> f64 {
+        self.columns.iter().zip(u).map(|(w, u)| w[a] * u).sum()
+    }
+
+    /// An entry on the diagonal of H⁺.
+    fn inverse(&self, a: usize) -> f64 {
+        self.columns.iter().map(|w| w[a] * w[a]).sum()
+    }
+
+    /// W S Wᵀ for so many unknowns.
+    fn back(&self, turned: &[Vec<f64>], unknowns: usize) -> Vec<Vec<f64>> {
+        let rows: Vec<Vec<f64>> =
+            (0..unknowns).map(|b| turned.iter().map(|line| self.along(line, b)).collect()).collect();
+        (0..unknowns).map(|a| rows.iter().map(|row| self.along(row, a)).collect()).collect()
+    }
+}
+
 /// The covariance of estimates.
 #[derive(Clone)]
 struct Covariance {
     whole: Vec<Vec<f64>>,
+    /// The same S in whitened directions: the whole is W S Wᵀ.
+    turned: Vec<Vec<f64>>,
     /// What each series contributes to the variances.
     parts: Vec<Vec<f64>>,
 }
 
 impl Covariance {
     /// That of a single series of white residuals.
-    fn even(inverse: &[Vec<f64>], variance: f64) -> Covariance {
-        let whole: Vec<Vec<f64>> =
-            inverse.iter().map(|row| row.iter().map(|entry| entry * variance).collect()).collect();
-        let own = (0..whole.len()).map(|a| whole[a][a]).collect();
-        Covariance { parts: vec![own], whole }
+    fn even(white: &Whitening, variance: f64, unknowns: usize) -> Covariance {
+        let rank = white.columns.len();
+        let entry = |i: usize, j: usize| if i == j { variance } else { 0.0 };
+        let turned: Vec<Vec<f64>> = (0..rank).map(|i| (0..rank).map(|j| entry(i, j)).collect()).collect();
+        let whole = white.back(&turned, unknowns);
+        let own = (0..unknowns).map(|a| whole[a][a]).collect();
+        Covariance { parts: vec![own], whole, turned }
     }
 }
 
-/// The weighted derivatives of a sample by what is free.
+/// The weighted derivatives of a sample by what is free, later whitened.
 struct Held {
     experiment: usize,
     output: usize,
@@ -315,7 +350,7 @@ struct Held {
 }
 
 /// The autocovariance of what the fitted curve has followed of the noise in a series, Σ g_k' V g_{k+τ}/n with the
-/// covariance V of the estimates: so much is missing in that of the residuals.
+/// covariance V = W S Wᵀ of the estimates, from whitened rows: so much is missing in that of the residuals.
 fn taken(rows: &[Held], series: &Whiteness, covariance: &[Vec<f64>], bend: f64) -> Vec<f64> {
     let own = |row: &&Held| (row.experiment, row.output) == (series.experiment, series.output);
     let own: Vec<&Held> = rows.iter().filter(own).collect();
@@ -339,7 +374,7 @@ struct Middle<'a, 'b> {
     problem: &'a Problem<'b>,
     at: &'a Evaluation,
     free: &'a [usize],
-    inverse: &'a [Vec<f64>],
+    white: &'a Whitening,
     priors: &'a [Vec<f64>],
     held: &'a Option<Vec<Held>>,
 }
@@ -348,7 +383,7 @@ struct Middle<'a, 'b> {
 type EachRow<'a> = dyn FnMut(usize, usize, usize, &[f64]) + 'a;
 
 impl Middle<'_, '_> {
-    /// Hands on the weighted derivatives of every fitted sample: those that are held, or those of another run.
+    /// Hands on the whitened derivatives of every fitted sample: those that are held, or those of another run.
     fn rows(&self, token: &CancellationToken, each: &mut EachRow<'_>) -> Result<(), Rejection> {
         if let Some(held) = self.held {
             held.iter().for_each(|row| each(row.experiment, row.output, row.sample, &row.line));
@@ -366,65 +401,45 @@ impl Middle<'_, '_> {
                 for (entry, j) in line.iter_mut().zip(self.free) {
                     *entry = row.weight * row.sensitivities[*j];
                 }
-                each(experiment, row.output, row.sample, &line);
+                each(experiment, row.output, row.sample, &self.white.row(&line));
             })?;
         }
         Ok(())
     }
 
-    /// H⁻¹ M H⁻¹ with M = Σ c(τ) Σ_k g_k g_{k+τ}ᵀ: the covariance of estimates whose residuals have the
-    /// autocovariance c.
+    /// H⁺ M H⁺ with M = Σ c(τ) Σ_k g_k g_{k+τ}ᵀ: the covariance of estimates whose residuals have the autocovariance c.
     fn sandwich(&self, whiteness: &[Whiteness], token: &CancellationToken) -> Result<Covariance, Rejection> {
-        let m = self.free.len();
+        let (m, rank) = (self.free.len(), self.white.columns.len());
         let outputs = self.problem.outputs.len();
-        let mut middles = vec![vec![vec![0.0; m]; m]; whiteness.len()];
-        let mut whole = vec![0.0; m];
         let mut numbers = vec![None; self.problem.experiments.len() * outputs];
         for (number, series) in whiteness.iter().enumerate() {
             numbers[series.experiment * outputs + series.output] = Some(number);
         }
-        // The last rows of each series, the newest first, with the numbers of their samples.
-        let mut kept: Vec<VecDeque<(usize, Vec<f64>)>> = vec![VecDeque::new(); whiteness.len()];
+        let mut sums: Vec<ColouredSum<'_>> =
+            whiteness.iter().map(|series| ColouredSum::new(rank, &series.model, series.innovation)).collect();
         self.rows(token, &mut |experiment, output, sample, own| {
-            let Some(number) = numbers[experiment * outputs + output] else { return };
-            let (covariance, past) = (&whiteness[number].covariance, &mut kept[number]);
-            // Own and earlier rows, each by its covariance with this one; half of its own, which is counted twice.
-            whole.iter_mut().zip(own).for_each(|(sum, g)| *sum = 0.5 * covariance[0] * g);
-            for (earlier, other) in past.iter() {
-                // What is older is out of memory as well.
-                let Some(c) = covariance.get(sample - earlier) else { break };
-                whole.iter_mut().zip(other).for_each(|(sum, g)| *sum += c * g);
+            if let Some(number) = numbers[experiment * outputs + output] {
+                sums[number].push(sample, own);
             }
-            let middle = &mut middles[number];
-            for a in 0..m {
-                for b in 0..m {
-                    middle[a][b] += own[a] * whole[b] + whole[a] * own[b];
-                }
-            }
-            past.push_front((sample, own.to_vec()));
-            past.truncate(covariance.len().saturating_sub(1));
         })?;
-        let product = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Vec<Vec<f64>> {
-            (0..m).map(|i| (0..m).map(|j| (0..m).map(|k| a[i][k] * b[k][j]).sum()).collect()).collect()
-        };
-        let around = |middle: &[Vec<f64>]| product(&product(self.inverse, middle), self.inverse);
+        let middles: Vec<Vec<Vec<f64>>> = sums.into_iter().map(ColouredSum::end).collect();
         let noise = self.problem.noise;
-        let mut known = vec![vec![0.0; m]; m];
+        let mut turned = vec![vec![0.0; rank]; rank];
         for row in self.priors {
-            for a in 0..m {
-                for b in 0..m {
-                    known[a][b] += noise * noise * row[a] * row[b];
-                }
+            let u = self.white.row(row);
+            for (line, a) in turned.iter_mut().zip(&u) {
+                line.iter_mut().zip(&u).for_each(|(sum, b)| *sum += noise * noise * a * b);
             }
         }
-        let mut covariance = Covariance { whole: around(&known), parts: Vec::new() };
+        let mut covariance = Covariance { whole: Vec::new(), turned, parts: Vec::new() };
         for middle in &middles {
-            let part = around(middle);
-            for (sum, row) in covariance.whole.iter_mut().zip(&part) {
+            for (sum, row) in covariance.turned.iter_mut().zip(middle) {
                 sum.iter_mut().zip(row).for_each(|(sum, entry)| *sum += entry);
             }
+            let part = self.white.back(middle, m);
             covariance.parts.push((0..m).map(|a| part[a][a]).collect());
         }
+        covariance.whole = self.white.back(&covariance.turned, m);
         Ok(covariance)
     }
 }

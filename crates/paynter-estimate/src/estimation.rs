@@ -282,7 +282,8 @@ fn solve(
     };
     let mut profiles = Vec::new();
     for (place, unknown) in problem.unknowns.iter().enumerate() {
-        if options.profiles.iter().any(|name| *name == unknown.name || name == "all") {
+        let plain = unknown.name.split('@').next().unwrap_or_default();
+        if options.profiles.iter().any(|name| *name == unknown.name || *name == plain || name == "all") {
             token.begin("profile likelihoods", 0);
             profiles.push(profile(&problem, at, &confidence, place, limits, token)?);
         }

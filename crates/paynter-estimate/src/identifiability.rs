@@ -68,9 +68,11 @@ pub(crate) fn scaled(rows: &[f64], sizes: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The triangle of the sensitivities by relative changes, row by row.
+/// The triangle of the sensitivities by relative changes, dp/p, row by row.
 fn relative(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
-    scaled(&at.sensitivities(), &sizes(problem, at))
+    let signs = problem.values(&at.z).into_iter().map(|value| if value < 0.0 { -1.0 } else { 1.0 });
+    let sizes: Vec<f64> = sizes(problem, at).iter().zip(signs).map(|(size, sign)| size * sign).collect();
+    scaled(&at.sensitivities(), &sizes)
 }
 
 /// Measures with the signs of the values, and whether they are these values.
@@ -94,8 +96,8 @@ pub(crate) fn put_back(
     if null.is_empty() {
         return None;
     }
-    let (values, measures) = (problem.values(&at.z), measures(problem, at));
-    let is_relative = |j: usize| values[j] * start[j] > 0.0 && values[j].abs() == measures[j];
+    let (values, (measures, own)) = (problem.values(&at.z), signed(problem, at));
+    let is_relative = |j: usize| values[j] * start[j] > 0.0 && own[j];
     let way = |j: usize| match is_relative(j) {
         true => (values[j] / start[j]).ln(),
         false => (values[j] - start[j]) / measures[j],
@@ -371,7 +373,7 @@ fn sums(
     values: &[f64],
     other: Option<&Point>,
 ) -> Option<Vec<String>> {
-    let size = |value: f64| if value == 0.0 { 1.0 } else { value.abs() };
+    let size = |value: f64| if value == 0.0 { 1.0 } else { value };
     let absolute = rows.iter().zip(pivots).map(|(row, pivot)| {
         let scale = row[*pivot] * size(values[*pivot]);
         let entries = row
@@ -461,5 +463,8 @@ mod tests {
         let odd = [1.0, -std::f64::consts::FRAC_1_PI];
         let found = explain(&names(&["a", "b"]), &[odd.to_vec()], (&[1.0, 1.0], &[true; 2]), None);
         assert!(found[0].determined.is_empty() && found[0].words.contains("relative changes"), "{found:?}");
+        // The same with a negative value: its relative change is positive where it falls.
+        let row = [1.0 / -2.0, -1.0 / 3.1];
+        assert_eq!(said(&["R1", "R2"], &[&row], &[-2.0, 3.1]), [["R1 + R2"]]);
     }
 }

@@ -29,6 +29,11 @@ pub(crate) fn named(name: &str) -> Named {
 }
 
 impl EstimateOptions {
+    /// Whether an unknown differs from experiment to experiment, as initial states always do.
+    fn is_local(&self, name: &str) -> bool {
+        name.trim().starts_with("init(") || self.local.iter().any(|known| named(known) == named(name))
+    }
+
     /// The names of what is estimated.
     pub(crate) fn names(&self, asked: &Asked<'_, '_>) -> Result<Vec<String>, QueryError> {
         let Subject { graph, equations, .. } = &asked.subject;
@@ -88,8 +93,24 @@ impl EstimateOptions {
         // The profile of what is local to an experiment is asked for with its number.
         let profiled = self.profiles.iter().filter(|name| *name != "all");
         let mentioned = started.chain(bounded).chain(&self.local).chain(logarithmic).chain(profiled);
+        let experiments = self.data.len().max(1);
         for name in mentioned {
-            let name = name.split('@').next().unwrap_or_default();
+            let (name, number) =
+                name.split_once('@').map_or((name.as_str(), None), |(name, number)| (name, Some(number)));
+            if let Some(number) = number.filter(|number| {
+                !number.parse::<usize>().is_ok_and(|number| (1..=experiments).contains(&number))
+            }) {
+                return Err(refuse(
+                    format!("there is no experiment {number} for `{name}`"),
+                    format!("experiments are numbered from 1 to {experiments}, in the order of the data"),
+                ));
+            }
+            if number.is_some() && !self.is_local(name) {
+                return Err(refuse(
+                    format!("`{name}` is the same in all experiments"),
+                    Remedy::marked("leave the number out, or name it in {option local}"),
+                ));
+            }
             if !names.iter().any(|known| named(known) == named(name)) {
                 let near = closest(name, names.iter().map(String::as_str));
                 let help = match near {
@@ -99,7 +120,6 @@ impl EstimateOptions {
                 return Err(refuse(format!("`{name}` is not estimated"), help));
             }
         }
-        let experiments = self.data.len().max(1);
         let mut unknowns = Vec::new();
         for name in names {
             let (quantity, column, nominal) = match named(name) {
@@ -126,80 +146,85 @@ impl EstimateOptions {
                 }
             };
             let declared = asked.own.parameters.iter().find(|p| flat_name(&p.name) == column.name);
-            let given = |list: &[(String, f64)]| {
-                list.iter()
-                    .find(|(known, _)| named(known) == named(name))
-                    .map(|(_, value)| value * column.factor)
+            let own = if self.is_local(name) && experiments > 1 {
+                (0..experiments).map(Some).collect()
+            } else {
+                vec![None]
             };
-            let bounds = self.bounds.iter().find(|(known, ..)| named(known) == named(name));
-            let bounds = bounds.map(|(_, low, high)| (low * column.factor, high * column.factor));
-            let (lower, upper) = bounds
-                .or(declared.and_then(|parameter| parameter.bounds))
-                .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-            let start = given(&self.start).unwrap_or(nominal);
-            if !(lower..=upper).contains(&start) {
-                return Err(refuse(
-                    format!(
-                        "`{}` starts at {}, outside its bounds {} and {}",
-                        column.name,
-                        shortest(start / column.factor),
-                        shortest(lower / column.factor),
-                        shortest(upper / column.factor)
-                    ),
-                    Remedy::marked("move it with {option start}, or widen its {option bounds}"),
-                ));
-            }
-            let chosen = match &self.logarithmic {
-                Logarithmic::All => start > 0.0 && !(lower < 0.0 && lower.is_finite()),
-                Logarithmic::None => false,
-                Logarithmic::Names(list) => list.iter().any(|known| named(known) == named(name)),
-            };
-            if chosen && (start.is_nan() || start <= 0.0) {
-                return Err(refuse(
-                    format!(
-                        "`{}` starts at {}, which has no logarithm",
-                        column.name,
-                        shortest(start / column.factor)
-                    ),
-                    Remedy::marked("start above zero, or leave it out of {option log}"),
-                ));
-            }
-            let width = upper - lower;
-            let scaling = match (chosen, start == 0.0) {
-                (true, _) => Scaling::Logarithmic,
-                (false, false) => Scaling::Linear(start.abs()),
-                (false, true) => Scaling::Linear(if width.is_finite() { 0.5 * width } else { column.factor }),
-            };
-            let prior = declared.filter(|_| self.prior).and_then(|parameter| {
-                let half = match parameter.tolerance? {
-                    Tolerance::Relative(share) => share * parameter.number.abs(),
-                    Tolerance::Absolute(half) => half,
+            for experiment in own {
+                let given = about(&self.start, |(known, _)| known, name, experiment);
+                let given = given.map(|(_, amount)| amount.in_si(column.unit.as_deref(), column.factor));
+                let given = given.transpose().map_err(|wrong| {
+                    refuse(
+                        format!("the start of `{name}`: {wrong}"),
+                        "write a unit of the same quantity, or none",
+                    )
+                })?;
+                let bounds = about(&self.bounds, |(known, ..)| known, name, experiment);
+                let bounds = bounds.map(|(_, low, high)| (low * column.factor, high * column.factor));
+                let (lower, upper) = bounds
+                    .or(declared.and_then(|parameter| parameter.bounds))
+                    .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+                let start = given.unwrap_or(nominal);
+                if !(lower..=upper).contains(&start) {
+                    return Err(refuse(
+                        format!(
+                            "`{}` starts at {}, outside its bounds {} and {}",
+                            column.name,
+                            shortest(start / column.factor),
+                            shortest(lower / column.factor),
+                            shortest(upper / column.factor)
+                        ),
+                        Remedy::marked("move it with {option start}, or widen its {option bounds}"),
+                    ));
+                }
+                let chosen = match &self.logarithmic {
+                    Logarithmic::All => start > 0.0 && !(lower < 0.0 && lower.is_finite()),
+                    Logarithmic::None => false,
+                    Logarithmic::Names(list) => about(list, |known| known, name, experiment).is_some(),
                 };
-                (half > 0.0).then_some((parameter.number, half / TOLERANCE_DEVIATIONS))
-            });
-            let unknown = Unknown {
-                name: column.name.clone(),
-                unit: column.unit.clone(),
-                factor: column.factor,
-                quantity,
-                experiment: None,
-                start,
-                lower,
-                upper,
-                scaling,
-                prior,
-                fixed: false,
-                signed: declared.is_some(),
-            };
-            let local = name.trim().starts_with("init(")
-                || self.local.iter().any(|known| named(known) == named(name));
-            match local && experiments > 1 {
-                false => unknowns.push(unknown),
-                true => unknowns.extend((0..experiments).map(|number| Unknown {
-                    name: format!("{}@{}", unknown.name, number + 1),
-                    experiment: Some(number),
-                    ..unknown.clone()
-                })),
+                if chosen && (start.is_nan() || start <= 0.0) {
+                    return Err(refuse(
+                        format!(
+                            "`{}` starts at {}, which has no logarithm",
+                            column.name,
+                            shortest(start / column.factor)
+                        ),
+                        Remedy::marked("start above zero, or leave it out of {option log}"),
+                    ));
+                }
+                let width = upper - lower;
+                let scaling = match (chosen, start == 0.0) {
+                    (true, _) => Scaling::Logarithmic,
+                    (false, false) => Scaling::Linear(start.abs()),
+                    (false, true) => {
+                        Scaling::Linear(if width.is_finite() { 0.5 * width } else { column.factor })
+                    }
+                };
+                let prior = declared.filter(|_| self.prior).and_then(|parameter| {
+                    let half = match parameter.tolerance? {
+                        Tolerance::Relative(share) => share * parameter.number.abs(),
+                        Tolerance::Absolute(half) => half,
+                    };
+                    (half > 0.0).then_some((parameter.number, half / TOLERANCE_DEVIATIONS))
+                });
+                unknowns.push(Unknown {
+                    name: experiment.map_or_else(
+                        || column.name.clone(),
+                        |number| format!("{}@{}", column.name, number + 1),
+                    ),
+                    unit: column.unit.clone(),
+                    factor: column.factor,
+                    quantity,
+                    experiment,
+                    start,
+                    lower,
+                    upper,
+                    scaling,
+                    prior,
+                    fixed: false,
+                    signed: declared.is_some(),
+                });
             }
         }
         if self.prior && unknowns.iter().all(|unknown| unknown.prior.is_none()) {
@@ -210,6 +235,22 @@ impl EstimateOptions {
         }
         Ok(unknowns)
     }
+}
+
+/// The entry of a list that is about an unknown: what is said of one experiment counts before what is said of all.
+fn about<'a, T>(
+    list: &'a [T],
+    key: impl Fn(&T) -> &String,
+    name: &str,
+    experiment: Option<usize>,
+) -> Option<&'a T> {
+    let own = experiment.map(|number| (number + 1).to_string());
+    let numbered = |entry: &&T| {
+        let known = key(entry).split_once('@');
+        known.is_some_and(|(plain, number)| named(plain) == named(name) && own.as_deref() == Some(number))
+    };
+    let plain = |entry: &&T| named(key(entry)) == named(name);
+    list.iter().find(numbered).or_else(|| list.iter().find(plain))
 }
 
 /// The model's own value of a parameter or initial state; the compiled model has forgotten it, or has it at another

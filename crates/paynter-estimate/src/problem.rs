@@ -239,10 +239,11 @@ impl<'a> Problem<'a> {
         self.unknowns.iter().zip(z).map(derivative).collect()
     }
 
-    /// The gain and the offset of the sensor of an output.
-    pub(crate) fn sensor(&self, output: usize, values: &[f64]) -> (f64, f64) {
+    /// The gain and the offset of the sensor of an output in an experiment.
+    pub(crate) fn sensor(&self, experiment: usize, output: usize, values: &[f64]) -> (f64, f64) {
         let (mut gain, mut offset) = (1.0, 0.0);
-        for (unknown, value) in self.unknowns.iter().zip(values) {
+        let own = self.unknowns.iter().zip(values).filter(|(unknown, _)| self.belongs(unknown, experiment));
+        for (unknown, value) in own {
             match unknown.quantity {
                 Quantity::Gain(own) if own == output => gain = *value,
                 Quantity::Offset(own) if own == output => offset = *value,
@@ -335,7 +336,7 @@ impl<'a> Problem<'a> {
         }
         let chain = self.chain(experiment, z);
         let sensors: Vec<(f64, f64)> =
-            (0..self.outputs.len()).map(|output| self.sensor(output, &values)).collect();
+            (0..self.outputs.len()).map(|output| self.sensor(experiment, output, &values)).collect();
         let lanes = self.simulation.wanted.len();
         let mut sensitivities = vec![0.0; self.unknowns.len()];
         let mut sample_number = 0;

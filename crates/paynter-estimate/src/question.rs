@@ -1,5 +1,6 @@
 //! What an estimation is asked for.
 
+use crate::amount::Amount;
 use crate::loss::Loss;
 use crate::search::Method;
 use paynter_algebra::Pool;
@@ -56,7 +57,7 @@ pub struct EstimateOptions {
     /// Parameters that differ from experiment to experiment, as initial states do.
     pub local: Vec<String>,
     /// Where the search starts, in place of the model's values.
-    pub start: Vec<(String, f64)>,
+    pub start: Vec<(String, Amount)>,
     /// Bounds in place of the model's.
     pub bounds: Vec<(String, f64, f64)>,
     /// The weights of outputs.
@@ -168,7 +169,11 @@ impl EstimateOptions {
             };
             let own = parameter.in_declared_unit(parameter.number);
             let given = self.start.iter().find(|(known, _)| flat_name(known.trim()) == name);
-            let start = given.map_or(own, |(_, start)| *start);
+            // A unit that does not fit is refused where the unknowns are made.
+            let start = given.map_or(own, |(_, start)| match &start.unit {
+                Some(unit) => parameter.in_declared_unit(start.number * unit.factor),
+                None => start.number,
+            });
             let alike = own != 0.0 && (start == 0.0 || start.signum() == own.signum());
             if !is_asked || alike || !start.is_finite() {
                 continue;

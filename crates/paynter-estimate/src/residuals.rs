@@ -1,7 +1,7 @@
 //! What residuals tell: whether they are white, and by what autoregressive model if they are not.
 
 use crate::distribution::chi_squared_quantile;
-use crate::tolerance::{LEAST_AUTOCORRELATION, LEAST_FREEDOM, WHITENESS_LEVEL};
+use crate::tolerance::{LEAST_FREEDOM, WHITENESS_LEVEL};
 
 /// The most lags of the test for whiteness, and of plots of the autocorrelation.
 const SHOWN_LAGS: usize = 20;
@@ -26,16 +26,16 @@ pub struct Whiteness {
     pub limit: f64,
     /// The order of the autoregressive model; 0 where residuals are white.
     pub order: usize,
-    /// The autocovariance of that model, from lag 0 on as far as it counts.
-    pub(crate) covariance: Vec<f64>,
+    /// The variance of the noise.
+    pub(crate) variance: f64,
+    /// The coefficients of the autoregressive model.
+    pub(crate) model: Vec<f64>,
+    /// The variance of what is new in each sample by that model.
+    pub(crate) innovation: f64,
     /// The autocovariance of the residuals as they are.
     sample: Vec<f64>,
-    /// The coefficients of the autoregressive model.
-    model: Vec<f64>,
     /// So many residuals the fit has taken.
     leverage: f64,
-    /// The longest memory that the model may have.
-    most_lags: usize,
 }
 
 impl Whiteness {
@@ -45,13 +45,8 @@ impl Whiteness {
     }
 
     /// A series of residuals, NaN where one is missing, that count as white; the fit has taken so many of them
-    /// (`leverage`), and `most_lags` bounds the memory of a model.
-    pub(crate) fn new(
-        (experiment, output): (usize, usize),
-        series: &[f64],
-        leverage: f64,
-        most_lags: usize,
-    ) -> Whiteness {
+    /// (`leverage`).
+    pub(crate) fn new((experiment, output): (usize, usize), series: &[f64], leverage: f64) -> Whiteness {
         let count = series.iter().filter(|value| value.is_finite()).count();
         let lags = MOST_ORDER.max(SHOWN_LAGS).min(count / 4);
         let covariance = |lag: usize| {
@@ -69,13 +64,17 @@ impl Whiteness {
             statistic: 0.0,
             limit: chi_squared_quantile(1.0 - WHITENESS_LEVEL, tested.max(1) as f64),
             order: 0,
-            covariance: Vec::new(),
-            most_lags: most_lags.min(count / 2),
-            sample,
+            variance: 0.0,
             model: Vec::new(),
+            innovation: 0.0,
+            sample,
             leverage,
         };
-        found.covariance.push(found.variance());
+        // Residuals of white noise are smaller than it by what the fit has taken of them.
+        if !found.tells_no_noise() {
+            found.variance = found.squares() / (count as f64 - leverage);
+        }
+        found.innovation = found.variance;
         found
     }
 
@@ -104,15 +103,9 @@ impl Whiteness {
 
     /// Makes an autoregressive model of an autocovariance.
     fn model(&mut self, sample: &[f64]) {
-        self.model = autoregression(sample, self.count);
-        self.order = self.model.len();
-        self.covariance = remembered(sample, &self.model, self.most_lags);
-    }
-
-    /// The variance of the noise where it is white: residuals are smaller by what the fit has taken of them.
-    fn variance(&self) -> f64 {
-        let count = self.count as f64;
-        if self.tells_no_noise() { 0.0 } else { self.sample[0] * count / (count - self.leverage) }
+        let (model, innovation) = autoregression(sample, self.count);
+        self.order = model.len();
+        (self.model, self.innovation, self.variance) = (model, innovation, sample[0]);
     }
 
     /// The sum of squares of the influences.
@@ -156,10 +149,14 @@ impl Whiteness {
         self.model(&self.restored(taken));
     }
 
-    /// How many residuals count as independent.
+    /// How many residuals count as independent: the sum of all autocorrelations is σ²/(1 − Σφ)² over the variance.
     pub(crate) fn effective(&self) -> f64 {
-        let memory: f64 = self.covariance.iter().skip(1).sum::<f64>() * 2.0 / self.covariance[0] + 1.0;
-        (self.count as f64 / memory.max(1.0)).min(self.count as f64)
+        let count = self.count as f64;
+        if self.is_white() {
+            return count;
+        }
+        let fresh = 1.0 - self.model.iter().sum::<f64>();
+        (count * fresh * fresh * self.variance / self.innovation).clamp(count.min(1.0), count)
     }
 }
 
@@ -169,11 +166,11 @@ fn correlation(covariance: &[f64]) -> Vec<f64> {
     covariance.iter().map(|c| if total > 0.0 { c / total } else { 0.0 }).collect()
 }
 
-/// The coefficients of the autoregressive model of least Bayesian information criterion, by Levinson's recursion;
-/// of order 1 at least.
-fn autoregression(covariance: &[f64], count: usize) -> Vec<f64> {
+/// The coefficients of the autoregressive model of least Bayesian information criterion, by Levinson's recursion, and
+/// the variance of what is new in each sample; of order 1 at least. It is stable.
+fn autoregression(covariance: &[f64], count: usize) -> (Vec<f64>, f64) {
     let size = count as f64;
-    let mut best: (f64, Vec<f64>) = (f64::INFINITY, Vec::new());
+    let (mut least, mut best) = (f64::INFINITY, (Vec::new(), covariance[0]));
     let (mut model, mut error): (Vec<f64>, f64) = (Vec::new(), covariance[0]);
     for order in 1..covariance.len().min(MOST_ORDER + 1) {
         let predicted: f64 = model.iter().enumerate().map(|(i, a)| a * covariance[order - 1 - i]).sum();
@@ -188,24 +185,11 @@ fn autoregression(covariance: &[f64], count: usize) -> Vec<f64> {
             break;
         }
         let criterion = size * error.ln() + order as f64 * size.ln();
-        if criterion < best.0 {
-            best = (criterion, model.clone());
+        if criterion < least {
+            (least, best) = (criterion, (model.clone(), error));
         }
     }
-    best.1
-}
-
-/// The autocovariance of an autoregressive model, as far as it counts.
-fn remembered(sample: &[f64], model: &[f64], most: usize) -> Vec<f64> {
-    let mut covariance: Vec<f64> = sample[..=model.len().min(sample.len() - 1)].to_vec();
-    while covariance.len() <= most {
-        let next: f64 = model.iter().enumerate().map(|(i, a)| a * covariance[covariance.len() - 1 - i]).sum();
-        covariance.push(next);
-    }
-    covariance.truncate(most + 1);
-    let counts = covariance.iter().rposition(|c| c.abs() > LEAST_AUTOCORRELATION * covariance[0]);
-    covariance.truncate(counts.unwrap_or(0) + 1);
-    covariance
+    best
 }
 
 #[cfg(test)]
@@ -227,20 +211,17 @@ mod tests {
 
     #[test]
     fn white_noise_is_white_and_coloured_noise_has_its_model() {
-        let judged = |series: &[f64], most_lags| {
-            let mut found = Whiteness::new((0, 0), series, 0.0, most_lags);
+        let judged = |series: &[f64]| {
+            let mut found = Whiteness::new((0, 0), series, 0.0);
             found.judge(&[]);
             found
         };
-        let white = (0..100).filter(|seed| judged(&noise(*seed, 400, 0.0), 200).is_white());
+        let white = (0..100).filter(|seed| judged(&noise(*seed, 400, 0.0)).is_white());
         assert!(white.count() >= 95);
-        let found = judged(&noise(3, 5000, 0.8), 400);
+        let found = judged(&noise(3, 5000, 0.8));
         assert!(!found.is_white() && found.order <= 3, "{}", found.order);
-        // The covariance of the model is σ²·0.8^k/(1 − 0.64).
-        for k in [0, 1, 5] {
-            let wanted = 0.8_f64.powi(k) / 0.36;
-            assert!((found.covariance[k as usize] / wanted - 1.0).abs() < 0.25, "{k}");
-        }
+        assert!((found.innovation - 1.0).abs() < 0.1, "{}", found.innovation);
+        assert!((found.variance * 0.36 - 1.0).abs() < 0.25, "{}", found.variance);
         assert!((found.effective() / (5000.0 / 9.0) - 1.0).abs() < 0.3, "{}", found.effective());
         // The logarithm of σ²/(1 − a)² is known with the variance 2/n + 4 (1 + a)/(n (1 − a)).
         assert!((found.freedom() / (5000.0 / 19.0) - 1.0).abs() < 0.3, "{}", found.freedom());

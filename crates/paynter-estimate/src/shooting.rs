@@ -126,7 +126,7 @@ impl Joined<'_, '_> {
                     continue;
                 }
                 let bare = sample.outputs[fitted.place];
-                let (gain, offset) = problem.sensor(output, &values);
+                let (gain, offset) = problem.sensor(piece.experiment, output, &values);
                 turn(&sample.sensitivities[fitted.place * lanes..], &mut line, gain);
                 for (j, unknown) in problem.unknowns.iter().enumerate() {
                     match unknown.quantity {

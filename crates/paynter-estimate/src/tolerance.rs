@@ -62,9 +62,6 @@ pub(crate) const POOR_ERROR: f64 = 1.0;
 /// The level of significance at which residuals are called not white.
 pub(crate) const WHITENESS_LEVEL: f64 = 0.01;
 
-/// Autocorrelations of a model of residuals below this are left out of sums.
-pub(crate) const LEAST_AUTOCORRELATION: f64 = 1e-3;
-
 /// Residuals tell the size of noise where the fit has left more than this many of them: half a degree of freedom has
 /// no interval that anybody could use.
 pub(crate) const LEAST_FREEDOM: f64 = 0.5;
@@ -76,8 +73,8 @@ pub(crate) const UNKNOWN_NOISE_SHARE: f64 = 1e-3;
 /// Samples that differ by less than this share of the largest differ by rounding.
 pub(crate) const CONSTANT_DATA: f64 = 1e-12;
 
-/// Products of rows of the sensitivity matrix that a correction for autocorrelation may take.
-pub(crate) const MOST_LAG_PRODUCTS: usize = 400_000_000;
+/// How often the time over which the answer of a filter dies away is doubled: longer ones are constant for any record.
+pub(crate) const MOST_DOUBLINGS: usize = 60;
 
 /// Derivatives of samples that are held for standard errors, 1.6 MB: longer records are simulated again, and a fit
 /// takes from their residuals what nobody sees.

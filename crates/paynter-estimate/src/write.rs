@@ -4,7 +4,7 @@
 use crate::distribution::student_quantile;
 use crate::estimation::{Estimate, Estimation};
 use paynter_base::number::plain;
-use paynter_base::{Diagnostic, Diagnostics, FileId, Severity, Span, code};
+use paynter_base::{Diagnostic, Diagnostics, FileId, Remedy, Severity, Span, code};
 use paynter_graph::{BondGraph, flat_name};
 use paynter_language::ast::{self, Body, Law, Param, Statement};
 
@@ -46,7 +46,7 @@ pub fn write(
                 estimate.name,
                 literal(estimate.value / estimate.factor)
             );
-            left_out.push(Diagnostic::new(code::UNWRITTEN, message));
+            left_out.push(unwritten(name, message));
             continue;
         }
         let half = tolerance.and_then(|level| {
@@ -63,7 +63,7 @@ pub fn write(
                 estimate.name,
                 literal(estimate.value / estimate.factor)
             );
-            left_out.push(Diagnostic::new(code::UNWRITTEN, message));
+            left_out.push(unwritten(name, message));
             continue;
         };
         // Of edits at one place the first stands first.
@@ -111,6 +111,17 @@ fn forgotten(found: &Estimation, level: f64) -> Option<Diagnostic> {
     let diagnostic = Diagnostic::new(code::UNWRITTEN, message)
         .help("keep the matrix of correlations beside the model where corners of the box matter");
     Some(Diagnostic { severity: Severity::Note, ..diagnostic })
+}
+
+/// Tells of an estimate that is not written. Initial states are no values that a model is set to.
+fn unwritten(name: &str, message: String) -> Diagnostic {
+    let diagnostic = Diagnostic::new(code::UNWRITTEN, message);
+    match name.starts_with("init(") {
+        true => {
+            diagnostic.help(Remedy::marked("simulate with {option sweep}, which takes initial states too"))
+        }
+        false => diagnostic,
+    }
 }
 
 fn range(span: Span) -> (usize, usize) {

@@ -17,7 +17,7 @@ fn options(model: &mut Model, start: [f64; 4]) -> EstimateOptions {
     EstimateOptions {
         data: vec![model.measure(&times, "euler", Some(0.01), &mut |_, y| y)],
         fit: names.map(str::to_owned).to_vec(),
-        start: names.iter().zip(start).map(|(name, value)| ((*name).to_owned(), value)).collect(),
+        start: names.iter().zip(start).map(|(name, value)| ((*name).to_owned(), value.into())).collect(),
         method: Method::GaussNewton,
         solver: "euler".to_owned(),
         step: Some(0.01),

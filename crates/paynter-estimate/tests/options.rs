@@ -7,7 +7,7 @@ mod common;
 use common::{Model, messages, normal};
 use paynter_base::FileId;
 use paynter_base::random::Random;
-use paynter_estimate::{Estimate, EstimateOptions, Logarithmic, Loss, Method, Part, Weight};
+use paynter_estimate::{Amount, Estimate, EstimateOptions, Logarithmic, Loss, Method, Part, Weight};
 use paynter_simulate::data::Data;
 use paynter_testkit::property;
 
@@ -28,8 +28,8 @@ fn strings(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-fn starts(list: &[(&str, f64)]) -> Vec<(String, f64)> {
-    list.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+fn starts(list: &[(&str, f64)]) -> Vec<(String, Amount)> {
+    list.iter().map(|(name, value)| ((*name).to_owned(), Amount::from(*value))).collect()
 }
 
 fn file(text: &str) -> Data {
@@ -341,7 +341,7 @@ fn closed_loops_and_events_are_fitted() {
         let options = EstimateOptions {
             data: vec![data],
             fit: unknowns.iter().map(|(name, ..)| (*name).to_owned()).collect(),
-            start: unknowns.iter().map(|(name, start, _)| ((*name).to_owned(), *start)).collect(),
+            start: unknowns.iter().map(|(name, start, _)| ((*name).to_owned(), (*start).into())).collect(),
             ..EstimateOptions::default()
         };
         let found = model.estimate(&options).unwrap();
@@ -663,3 +663,116 @@ type ShotCase = (&'static str, usize, f64, &'static [(&'static str, f64)], &'sta
 
 /// A model, the end of its record, and each parameter with its start and its truth.
 type FitCase = (&'static str, f64, &'static [(&'static str, f64, f64)]);
+
+/// Relative changes of negative values have the other sign than their absolute ones.
+#[test]
+fn products_of_negative_unknowns_are_named() {
+    for (law, wanted) in [("a*b", "a*b"), ("a/b", "a/b"), ("a*b^2", "a*b^2"), ("a + b", "a + b")] {
+        let mut model = Model::new(&format!(
+            "model m {{ param a = -2; param b = 3; param T = 1; Se s = {law}; 1 j; R r = T; C c = 1; s -> j -> r, c
+             output y = c.e }}"
+        ));
+        let data = model.measure(&times(40, 4.0), "auto", None, &mut |_, y| y);
+        let options = EstimateOptions {
+            data: vec![data],
+            fit: strings(&["a", "b", "T"]),
+            start: starts(&[("a", -1.5), ("T", 1.2)]),
+            ..EstimateOptions::default()
+        };
+        let found = model.estimate(&options).unwrap();
+        assert_eq!(found.after.undetermined[0].determined, [wanted], "{:?}", found.after.undetermined);
+        // Products stay where they began.
+        let [a, b] = [0, 1].map(|place| found.estimates[place].value);
+        assert!(law != "a*b" || (a / b / (-1.5 / 3.0) - 1.0).abs() < 1e-5, "{a} {b}");
+    }
+}
+
+/// However little the data tell of a direction, its standard error is what they tell: it grows as the difference of two
+/// regressors shrinks, also where slow noise is given back to the residuals.
+#[test]
+fn standard_errors_of_what_is_nearly_undetermined() {
+    let error = |apart: f64| {
+        let mut model = Model::new(&format!(
+            "model m {{ param a = 1; param b = 1; Se s = a + b*(1 + {apart}*sin(3*t)); 1 j; R r = 1; C c = 1
+             s -> j -> r, c; output y = r.e + c.e }}"
+        ));
+        let (mut random, mut slow) = (Random::new(7), 0.0);
+        let data = model.measure(&times(200, 10.0), "euler", Some(0.05), &mut |_, y| {
+            slow = 0.9 * slow + 0.01 * normal(&mut random);
+            y + slow
+        });
+        let options = EstimateOptions {
+            data: vec![data],
+            fit: strings(&["a", "b"]),
+            solver: "euler".to_owned(),
+            step: Some(0.05),
+            ..EstimateOptions::default()
+        };
+        let found = model.estimate(&options).unwrap();
+        assert!(found.confidence.corrected && found.after.rank == 2, "{apart} {:?}", found.after);
+        found.estimates[1].standard_error.unwrap() * apart
+    };
+    let expected = error(1e-2);
+    for apart in [1e-4, 1e-6] {
+        assert!((error(apart) / expected - 1.0).abs() < 0.02, "{apart} {} {expected}", error(apart));
+    }
+}
+
+/// A start may have a unit of its own, as a setting may.
+#[test]
+fn starts_have_units() {
+    let mut model = Model::new(
+        "model m { param R = 2 [kohm]; param C = 1 [uF]; input u = 1; Se s = u; 1 j; R r = R; C c = C; s -> j -> r, c
+         output y = c.e }",
+    );
+    let data = model.measure(&times(40, 8e-3), "auto", None, &mut |_, y| y);
+    let start = |text: &str| vec![("R".to_owned(), text.parse::<Amount>().unwrap())];
+    let options = |text: &str| EstimateOptions {
+        data: vec![data.clone()],
+        fit: strings(&["R"]),
+        start: start(text),
+        ..EstimateOptions::default()
+    };
+    for text in ["1.5", "1500 [ohm]", "1.5e-3 [Mohm]"] {
+        let found = model.estimate(&options(text)).unwrap();
+        assert!((found.estimates[0].start - 1500.0).abs() < 1e-9, "{text}");
+        assert!((found.estimates[0].value - 2000.0).abs() < 1e-3, "{text}");
+    }
+    let refused = messages(model.estimate(&options("1 [m]")).unwrap_err());
+    assert!(refused[0].contains("the start of `R`") && refused[0].contains("kohm"), "{refused:?}");
+}
+
+/// Every rig has a sensor of its own; what is said of one experiment counts for it.
+#[test]
+fn sensors_may_be_local() {
+    let mut model = Model::new(
+        "model m { param T = 1; Se s = 1; 1 j; R r = T; C c = 1; s -> j -> r, c; output y = c.e; output z = 2*c.e }",
+    );
+    let record = |gain: f64, offset: f64| {
+        let rows = times(60, 4.0).into_iter().map(|t| {
+            let x = 1.0 - (-t / 0.8).exp();
+            format!("{t:?},{:?},{:?}\n", offset + gain * x, 2.0 * x)
+        });
+        file(&format!("t,y,z\n{}", rows.collect::<String>()))
+    };
+    let options = EstimateOptions {
+        data: vec![record(1.2, 0.3), record(0.8, -0.1)],
+        fit: strings(&["T", "offset(y)", "gain(y)"]),
+        local: strings(&["offset(y)", "gain(y)"]),
+        ..EstimateOptions::default()
+    };
+    let wanted = [0.8, 0.3, -0.1, 1.2, 0.8];
+    let found = model.estimate(&options).unwrap();
+    let values: Vec<f64> = found.estimates.iter().map(|estimate| estimate.value).collect();
+    assert!(values.iter().zip(wanted).all(|(value, wanted)| (value - wanted).abs() < 1e-6), "{values:?}");
+    let numbered =
+        EstimateOptions { start: starts(&[("gain(y)", 1.1), ("gain(y)@2", 0.9)]), ..options.clone() };
+    let found = model.estimate(&numbered).unwrap();
+    let begun: Vec<f64> = found.estimates[3..].iter().map(|estimate| estimate.start).collect();
+    assert_eq!(begun, [1.1, 0.9]);
+    for (name, words) in [("gain(y)@3", "no experiment 3"), ("T@1", "the same in all experiments")] {
+        let refused = model.estimate(&EstimateOptions { start: starts(&[(name, 1.0)]), ..options.clone() });
+        let refused = messages(refused.unwrap_err());
+        assert!(refused[0].contains(words), "{refused:?}");
+    }
+}

@@ -143,7 +143,7 @@ fn data_without_variance_do_not_decide() {
         let options = EstimateOptions {
             data: vec![data],
             fit: fit(&["R", "C"]),
-            start: vec![("R".to_owned(), 1.0)],
+            start: vec![("R".to_owned(), 1.0.into())],
             ..EstimateOptions::default()
         };
         let found = model.estimate(&options).unwrap();
@@ -336,7 +336,7 @@ fn scales_decide_nothing() {
     let options = EstimateOptions {
         data: vec![data],
         fit: fit(&["R", "offset(y)"]),
-        start: vec![("offset(y)".to_owned(), 0.1)],
+        start: vec![("offset(y)".to_owned(), 0.1.into())],
         ..EstimateOptions::default()
     };
     let found = model.estimate(&options).unwrap();

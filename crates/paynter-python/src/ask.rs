@@ -8,9 +8,10 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The time between two looks for Ctrl-C.
 const LISTENING: Duration = Duration::from_millis(50);
@@ -80,6 +81,40 @@ pub fn ask<T: Send>(
         false => listen(py, progress, &token, work),
     }?;
     done.map_err(|panic| InternalError::new_err(panic_message(&*panic)))
+}
+
+/// Does some work that needs no other thread on this one, without the lock, until it is done or somebody presses
+/// Ctrl-C: to hand it to another thread and back takes longer than a short run.
+pub fn ask_here<T: Send>(py: Python<'_>, work: impl FnOnce(&CancellationToken) -> T + Send) -> PyResult<T> {
+    let interrupted: Arc<Mutex<Option<PyErr>>> = Arc::default();
+    let token = match hears_signals(py)? {
+        true => listening(interrupted.clone()),
+        false => CancellationToken::new(),
+    };
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(&token))));
+    let interrupted = interrupted.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match interrupted {
+        Some(error) => Err(error),
+        None => done.map_err(|panic| InternalError::new_err(panic_message(&*panic))),
+    }
+}
+
+/// A token that lets Python's handlers of signals run now and then; what they raise cancels the work.
+fn listening(interrupted: Arc<Mutex<Option<PyErr>>>) -> CancellationToken {
+    let (begun, heard) = (Instant::now(), AtomicU64::new(0));
+    CancellationToken::asking(move || {
+        let now = begun.elapsed().as_millis() as u64;
+        if now < heard.load(Ordering::Relaxed) + LISTENING.as_millis() as u64 {
+            return false;
+        }
+        heard.store(now, Ordering::Relaxed);
+        let raised = Python::attach(|py| py.check_signals()).err();
+        let stops = raised.is_some();
+        if stops {
+            *interrupted.lock().unwrap_or_else(PoisonError::into_inner) = raised;
+        }
+        stops
+    })
 }
 
 /// Calls a function of Python whose questions have one thread: a worker leaves the others to its fellows.

@@ -11,7 +11,7 @@ use crate::simulate::Experiment;
 use crate::spelling::Python as Spelled;
 use paynter::BodeOptions;
 use paynter::ensemble::{Design, Distribution, Draw, EnsembleOptions, EnsembleQuestion, Gathered, Sampling};
-use paynter::json::{Ensemble, EnsembleFacts, EnsemblePart, read_ensemble, text};
+use paynter::json::{Diagnostic, Ensemble, EnsembleFacts, EnsemblePart, read_ensemble, text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -85,22 +85,30 @@ impl Asked {
 #[pymethods]
 impl Model {
     /// Asks a question of the core of one part of the samples; the text of its document is what parts are joined by.
-    #[pyo3(signature = (asked, progress=None))]
-    fn ensemble_part(
+    fn ensemble_part(&self, py: Python<'_>, asked: Asked) -> PyResult<String> {
+        let options = asked.options()?;
+        let found = ask(py, None, |token| Ok(text(&self.inner.ensemble(&options, token)?.part())))?;
+        found.map_err(|reason| self.unanswered(py, reason, &[]))
+    }
+
+    /// Asks a question of the core of all samples.
+    #[pyo3(signature = (asked, limits, confidence, progress=None))]
+    fn ensemble(
         &self,
         py: Python<'_>,
         asked: Asked,
+        limits: Vec<(String, f64, f64)>,
+        confidence: f64,
         progress: Progress<'_>,
-    ) -> PyResult<(String, Answer)> {
+    ) -> PyResult<Answer> {
         let options = asked.options()?;
         let found = ask(py, progress.as_ref(), |token| {
             let answer = self.inner.ensemble(&options, token)?;
-            let document = answer.document(&[], 0.95, &Spelled);
-            let part = text(&document.part);
-            Ok((part, Reply::new((), findings(&answer.findings, &answer.sources))))
+            let told = document(answer.part(), &limits, confidence, answer.diagnostics(&Spelled));
+            Ok(told.map(|told| Reply::new(told, findings(&answer.findings, &answer.sources))))
         })?;
-        let (part, reply) = found.map_err(|reason| self.unanswered(py, reason, &[]))?;
-        Ok((part, Answer::new(py, reply)?))
+        let told = found.map_err(|reason| self.unanswered(py, reason, &[]))?;
+        Answer::new(py, told.map_err(PyValueError::new_err)?)
     }
 
     /// The names of the uncertain parameters, and their values in some samples, each a row.
@@ -129,7 +137,7 @@ impl Model {
             let end = |values: &Vec<f64>| values.chunks(size).map(|row| row[row.len() - 1]).collect();
             let whole = numbers.as_ref().filter(|values| values.len() == size * names.len());
             ends.push(whole.map_or_else(|| vec![f64::NAN; names.len()], end));
-            gathered.push(&|sample| sampling.values(sample), numbers.ok_or(reason));
+            gathered.extend(&|sample| sampling.values(sample), [numbers.ok_or(reason)]);
         }
         let facts = EnsembleFacts {
             model: self.inner.name(),
@@ -140,7 +148,7 @@ impl Model {
             shown: &[],
             fingerprint: &self.inner.fingerprint("function"),
         };
-        Ok(text(&Ensemble::new(&facts, &gathered, &ends, &[], 0.95, Vec::new()).part))
+        Ok(text(&EnsemblePart::new(&facts, &gathered, &ends)))
     }
 }
 
@@ -160,10 +168,24 @@ pub fn join_ensemble(
 ) -> PyResult<Answer> {
     let joined = ask(py, None, |_| {
         let read = parts.iter().map(|part| read_ensemble(part)).collect::<Result<Vec<_>, _>>();
-        let joined = read.and_then(EnsemblePart::join)?;
-        joined.answers_to(&limits)?;
-        Ok::<_, String>(Ensemble::of(joined, &limits, confidence, Vec::new()))
+        document(read.and_then(EnsemblePart::join)?, &limits, confidence, Vec::new())
     })?;
-    let document = joined.map_err(PyValueError::new_err)?;
-    Answer::new(py, Reply::new(document.settled(), Vec::new()))
+    Answer::new(py, Reply::new(joined.map_err(PyValueError::new_err)?, Vec::new()))
+}
+
+/// The document of samples, with limits for their answers.
+fn document(
+    part: EnsemblePart,
+    limits: &[(String, f64, f64)],
+    confidence: f64,
+    findings: Vec<Diagnostic>,
+) -> Result<Ensemble, String> {
+    part.answers_to(limits)?;
+    // Limits are in the units that the model declares, as distributions are.
+    let in_si = |(name, low, high): &(String, f64, f64)| {
+        let size = part.unit_of(name).size;
+        (name.clone(), low * size, high * size)
+    };
+    let limits: Vec<(String, f64, f64)> = limits.iter().map(in_si).collect();
+    Ok(Ensemble::new(part, &limits, confidence, findings).settled())
 }

@@ -2,6 +2,7 @@
 //! travels to another process.
 
 use crate::failure::wrong;
+use crate::simulate::Simulator;
 use paynter::{LoadOptions, NewValue, World, WorldError};
 use pyo3::exceptions::{PyFileNotFoundError, PyPermissionError};
 use pyo3::prelude::*;
@@ -19,6 +20,8 @@ pub struct Model {
     origin: Arc<Origin>,
     /// The values that were replaced, as one would write them.
     set: Vec<(String, String)>,
+    /// The experiment that was asked for last, compiled.
+    pub last: Mutex<Option<Arc<Simulator>>>,
 }
 
 /// What a model was made of: whoever has it can make the model again.
@@ -73,7 +76,7 @@ impl Model {
         let mut files = self.origin.files.clone();
         files.insert(main.clone(), text.as_bytes().to_vec());
         let origin = Origin { shown: main.clone(), main, model: None, files };
-        Model { inner, origin: Arc::new(origin), set: Vec::new() }
+        Model { inner, origin: Arc::new(origin), set: Vec::new(), last: Mutex::default() }
     }
 
     /// The model at other values.
@@ -84,7 +87,7 @@ impl Model {
             set.retain(|(known, _)| known != name);
             set.push((name.clone(), written(value)));
         }
-        Model { inner: self.inner.with(named), origin: self.origin.clone(), set }
+        Model { inner: self.inner.with(named), origin: self.origin.clone(), set, last: Mutex::default() }
     }
 }
 
@@ -127,7 +130,7 @@ pub fn load(
     let inner = paynter::Model::load(&reader, main, &options);
     let files = reader.files.into_inner().unwrap_or_else(PoisonError::into_inner);
     let origin = Origin { main: main.to_owned(), shown: shown.to_owned(), model, files };
-    Model { inner, origin: Arc::new(origin), set }
+    Model { inner, origin: Arc::new(origin), set, last: Mutex::default() }
 }
 
 impl Model {

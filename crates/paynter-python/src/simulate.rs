@@ -2,11 +2,11 @@
 //! come as dictionaries.
 
 use crate::answer::{Answer, Reply};
-use crate::ask::ask;
+use crate::ask::{ask, ask_here};
 use crate::failure::{findings, wrong};
-use crate::model::Model;
+use crate::model::{Model, Setting};
 use crate::spelling::Python as Spelled;
-use paynter::estimate::{EstimateOptions, Logarithmic, Loss, Method, PlanOptions, Weight};
+use paynter::estimate::{Amount, EstimateOptions, Logarithmic, Loss, Method, PlanOptions, Weight};
 use paynter::simulate::{
     Change, Cost, CostKind, Data, Direction, Hold, Response, Run, Sensitivities, SimulateOptions, Simulation,
     Vary,
@@ -14,7 +14,7 @@ use paynter::simulate::{
 use paynter::{CancellationToken, Diagnostics, QueryError, Scenario, SourceMap, figures, json};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// A file of measured data: its name for people, and what is in it.
 type File = (String, Vec<u8>);
@@ -163,10 +163,8 @@ impl Simulator {
     }
 
     /// Runs the experiment.
-    #[pyo3(signature = (verify=false, progress=None))]
-    fn run(&self, py: Python<'_>, verify: bool, progress: Option<Bound<'_, PyAny>>) -> PyResult<Answer> {
-        let found = ask(py, progress.as_ref(), |token| self.respond(verify, token))?;
-        let reply = found.map_err(|reason| match reason {
+    fn run(&self, py: Python<'_>) -> PyResult<Answer> {
+        let reply = ask_here(py, |token| self.respond(false, token))?.map_err(|reason| match reason {
             QueryError::Wrong(found) => {
                 wrong(py, &found, &self.model.sources_with(self.options.data.as_ref()))
             }
@@ -202,9 +200,15 @@ impl Model {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Answer> {
         let options = SimulateOptions::from(options);
+        let known = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(known) = known.filter(|known| !verify && progress.is_none() && known.options == options) {
+            return known.run(py);
+        }
         let files: Vec<Data> = options.data.iter().cloned().collect();
         let found = ask(py, progress.as_ref(), |token| {
-            Simulator::new(&self.inner, options, token)?.respond(verify, token)
+            let compiled = Arc::new(Simulator::new(&self.inner, options, token)?);
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(compiled.clone());
+            compiled.respond(verify, token)
         })?;
         Answer::new(py, found.map_err(|reason| self.unanswered(py, reason, &files))?)
     }
@@ -325,7 +329,8 @@ impl Model {
         Answer::new(py, found.map_err(|reason| self.unanswered(py, reason, &files))?)
     }
 
-    /// Estimates from measured data; the second is the text of the model with the estimates in place.
+    /// Estimates from measured data; the second is the text of the model with the estimates in place, the third the
+    /// estimated parameters in their declared units.
     #[pyo3(signature = (options, tolerance=None, progress=None))]
     fn estimate(
         &self,
@@ -333,11 +338,14 @@ impl Model {
         options: Measurements,
         tolerance: Option<f64>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(Answer, String)> {
+    ) -> PyResult<(Answer, String, Vec<(String, f64)>)> {
         let options = EstimateOptions::try_from(options)?;
         let found = ask(py, progress.as_ref(), |token| {
             let answer = self.inner.estimate(&options, token)?;
             let (text, unwritten) = self.inner.written(&answer, tolerance);
+            // Initial states and sensors are no values of the model, nor is what differs between experiments.
+            let own = answer.estimates.iter().filter(|estimate| !estimate.name.contains(['(', '@']));
+            let declared = own.map(|own| (own.name.clone(), own.value / own.factor)).collect();
             let mut diagnostics = answer.findings.clone();
             diagnostics.extend(unwritten);
             let mut document = answer.document(&Spelled);
@@ -351,11 +359,11 @@ impl Model {
                     _ => figures::estimation::fit(&answer),
                 })
             });
-            Ok((reply, text))
+            Ok((reply, text, declared))
         })?;
         let files: Vec<Data> = options.data.iter().chain(&options.validation).cloned().collect();
-        let (reply, text) = found.map_err(|reason| self.unanswered(py, reason, &files))?;
-        Ok((Answer::new(py, reply)?, text))
+        let (reply, text, declared) = found.map_err(|reason| self.unanswered(py, reason, &files))?;
+        Ok((Answer::new(py, reply)?, text, declared))
     }
 
     /// What planned experiments would determine.
@@ -393,7 +401,7 @@ pub struct Measurements {
     decimate: usize,
     fit: Vec<String>,
     local: Vec<String>,
-    start: Vec<(String, f64)>,
+    start: Vec<(String, Setting)>,
     bounds: Vec<(String, f64, f64)>,
     weight: Vec<(String, f64)>,
     weight_columns: Vec<(String, String)>,
@@ -421,6 +429,14 @@ fn chosen<T: Copy>(what: &str, text: &str, names: &[(&'static str, T)]) -> PyRes
     })
 }
 
+/// A value to start from: a number, or text with a unit.
+fn amount(value: Setting) -> PyResult<Amount> {
+    match value {
+        Setting::Number(number) => Ok(number.into()),
+        Setting::Text(text) => text.parse().map_err(PyValueError::new_err),
+    }
+}
+
 impl TryFrom<Measurements> for EstimateOptions {
     type Error = PyErr;
 
@@ -438,7 +454,11 @@ impl TryFrom<Measurements> for EstimateOptions {
             decimate: asked.decimate,
             fit: asked.fit,
             local: asked.local,
-            start: asked.start,
+            start: asked
+                .start
+                .into_iter()
+                .map(|(name, value)| Ok((name, amount(value)?)))
+                .collect::<PyResult<_>>()?,
             bounds: asked.bounds,
             weights: even.chain(columns).collect(),
             loss: chosen("loss", &asked.loss, &Loss::NAMES)?,

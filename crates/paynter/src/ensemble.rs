@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Asked, QueryError, refused};
 use crate::simulate::SimulateOptions;
 use crate::{BodeOptions, Model};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Spelling, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_ensemble::answer_all;
 pub use paynter_ensemble::{Design, Distribution, Draw, Gathered, Indices, MergeError, Sampling};
 use paynter_equations::Output;
@@ -118,13 +118,11 @@ impl Model {
                 answer
             });
             token.check()?;
-            for answer in answered {
-                let end = |values: &Vec<f64>| values.chunks(size).map(|row| row[row.len() - 1]).collect();
-                let missing = || vec![f64::NAN; found.names.len()];
-                found.ends.push(answer.as_ref().map_or_else(|_| missing(), end));
-                let sampling = &found.sampling;
-                found.gathered.push(&|sample| sampling.values(sample), answer);
-            }
+            let end = |values: &Vec<f64>| values.chunks(size).map(|row| row[row.len() - 1]).collect();
+            let missing = || vec![f64::NAN; found.names.len()];
+            found.ends.extend(answered.iter().map(|answer| answer.as_ref().map_or_else(|_| missing(), end)));
+            let sampling = &found.sampling;
+            found.gathered.extend(&|sample| sampling.values(sample), answered);
             at += count;
         }
         Ok(Answer {
@@ -256,13 +254,8 @@ impl Ensemble {
 }
 
 impl Answer<Ensemble> {
-    /// The document; limits are names with the ends between which their last numbers have to lie.
-    pub fn document(
-        &self,
-        limits: &[(String, f64, f64)],
-        confidence: f64,
-        spelling: &dyn Spelling,
-    ) -> json::Ensemble {
+    /// What the samples tell, to be joined with others or made a document of.
+    pub fn part(&self) -> json::EnsemblePart {
         let found = &self.result;
         let facts = json::EnsembleFacts {
             model: &self.graph.name,
@@ -273,13 +266,6 @@ impl Answer<Ensemble> {
             shown: &found.shown,
             fingerprint: &found.fingerprint,
         };
-        json::Ensemble::new(
-            &facts,
-            &found.gathered,
-            &found.ends,
-            limits,
-            confidence,
-            self.diagnostics(spelling),
-        )
+        json::EnsemblePart::new(&facts, &found.gathered, &found.ends)
     }
 }

@@ -6,8 +6,8 @@ use crate::answer::{Answer, Asked, QueryError};
 use paynter_base::{CancellationToken, Diagnostics, FileId, SourceMap, Spelling};
 use paynter_estimate as est;
 pub use paynter_estimate::{
-    Curve, Estimate, EstimateOptions, Estimation, Fit, Iteration, Logarithmic, Loss, Method, Part, Plan,
-    PlanOptions, Weight,
+    Amount, Curve, Estimate, EstimateOptions, Estimation, Fit, Iteration, Logarithmic, Loss, Method, Part,
+    Plan, PlanOptions, Weight,
 };
 use paynter_graph::BondGraph;
 use paynter_simulate::data::Measured;
@@ -18,7 +18,12 @@ use std::sync::Arc;
 impl Model {
     /// Estimates parameters and initial states from measured data.
     pub fn estimate(&self, options: &EstimateOptions, token: &CancellationToken) -> Asked<Estimation> {
-        self.measured(options, token, |asked, valid| est::estimate(asked, options, valid, token))
+        let found = self.measured(options, token, |asked, valid| est::estimate(asked, options, valid, token));
+        found.map(|mut answer| {
+            let Answer { result, findings, .. } = &mut answer;
+            self.tell_replaced(|place| result.inputs.get(place).is_some_and(|(_, driven)| *driven), findings);
+            answer
+        })
     }
 
     /// Tells what planned experiments would determine, before anything is measured.

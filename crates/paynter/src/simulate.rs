@@ -4,8 +4,8 @@
 use crate::Model;
 use crate::answer::{Answer, Asked, QueryError};
 use paynter_algebra::{Pool, Rational};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Source, SourceMap};
-use paynter_graph::{BondGraph, CopyOnWrite, Parameter};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Source, SourceMap, code};
+use paynter_graph::{BondGraph, CopyOnWrite, Parameter, flat_name};
 use paynter_transform::Start;
 use paynter_verify::Check;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -131,11 +131,28 @@ impl Model {
             }
         };
         let result = measured.and_then(|measured| {
+            self.tell_replaced(
+                |place| measured.inputs.get(place).is_some_and(Option::is_some),
+                &mut findings,
+            );
             let (causality, equations) = (&view.causality, &view.equations);
             let subject = Subject { graph, causality, equations, measured: &measured };
             pass(&mut pool, &subject, &mut findings)
         })?;
         Ok(Answer { sources, ..view.answer(pool, Ok(result), findings)? })
+    }
+
+    /// Tells of inputs that were set to a value though data drive them.
+    pub(crate) fn tell_replaced(&self, is_driven: impl Fn(usize) -> bool, findings: &mut Diagnostics) {
+        let graph = self.graph();
+        for (place, input) in graph.iter().flat_map(|graph| graph.inputs.iter().enumerate()) {
+            let name = flat_name(&input.name);
+            if is_driven(place) && self.0.set.iter().any(|(known, _)| flat_name(known) == name) {
+                let message =
+                    format!("the data drive `{name}`, so that the value it was set to does not count");
+                findings.push(Diagnostic::new(code::REPLACED_INPUT, message).at(input.span));
+            }
+        }
     }
 
     /// The files that findings about measured data refer to: those of the model, then the data.

@@ -5,7 +5,7 @@
 mod common;
 
 use common::load;
-use paynter::estimate::{EstimateOptions, Method};
+use paynter::estimate::{Amount, EstimateOptions, Method};
 use paynter::simulate::Data;
 use paynter::{Answer, CancellationToken, QueryError};
 
@@ -32,7 +32,7 @@ fn ask(text: &str, options: EstimateOptions) -> Result<Answer<paynter::estimate:
 /// A resistance that is zero in the model, or where the search starts, is found like any other.
 #[test]
 fn parameters_that_are_zero_are_estimated() {
-    let start = |value: f64| vec![("R".to_owned(), value)];
+    let start = |value: f64| vec![("R".to_owned(), Amount::from(value))];
     let fit = || vec!["R".to_owned(), "L".to_owned()];
     for (resistance, start) in [
         ("0 in [0, 100]", Vec::new()),
@@ -51,7 +51,8 @@ fn parameters_that_are_zero_are_estimated() {
                 (values[0] - 0.7).abs() < 1e-5 && (values[1] - 1.0).abs() < 1e-5,
                 "{resistance}, {start:?}, {method:?}: {values:?}"
             );
-            let begun = start.first().map_or(resistance.split(' ').next().unwrap().parse().unwrap(), |s| s.1);
+            let begun =
+                start.first().map_or(resistance.split(' ').next().unwrap().parse().unwrap(), |s| s.1.number);
             // Where the equations do not hold at zero, it begins beside it.
             let apart = (found.estimates[0].start - begun).abs();
             assert!(if begun == 0.0 { apart <= 2e-3 } else { apart == 0.0 }, "{resistance} {apart}");
@@ -63,7 +64,7 @@ fn parameters_that_are_zero_are_estimated() {
 #[test]
 fn a_start_without_equations_is_left_or_named() {
     let text = "model m { param G = 1 in [0, 5]; C c = 1; R r { e = f/G }; 0 j; j -> c, r; init c.q = 1; output i = c.e }";
-    let start = vec![("G".to_owned(), 0.0)];
+    let start = vec![("G".to_owned(), 0.0.into())];
     match ask(text, EstimateOptions { start, ..Default::default() }) {
         Err(QueryError::Wrong(found)) => {
             let said: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();

@@ -186,7 +186,7 @@ const QUESTIONS: &[Question] = &[
             shard: (0, 1),
         };
         told(m, m.ensemble(&options, &CancellationToken::new()), |a| {
-            serde_json::to_string(&a.document(&[], 0.95, &Plain))
+            serde_json::to_string(&json::Ensemble::new(a.part(), &[], 0.95, a.diagnostics(&Plain)))
         })
     }),
     ("uncertain graph", |m| {

@@ -4,7 +4,7 @@ use super::simulate::{HoldName, items, positive};
 use super::solver::SolverArgs;
 use super::{ThemeName, assignment};
 use clap::{Args, ValueEnum};
-use paynter::estimate::{Loss, Method, Weight};
+use paynter::estimate::{Amount, Loss, Method, Weight};
 use std::path::PathBuf;
 
 /// What `estimate` estimates, and how.
@@ -49,9 +49,9 @@ pub struct EstimateArgs {
     /// Parameters that differ from experiment to experiment, as initial states always do
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub local: Vec<String>,
-    /// Start the search there, in place of the model's values
-    #[arg(long, value_name = "NAME=VALUE,…", value_parser = values)]
-    pub start: Vec<Numbers>,
+    /// Start the search there, in place of the model's values; with a unit where one likes, as in `R=2 [kohm]`
+    #[arg(long, value_name = "NAME=VALUE,…", value_parser = starts)]
+    pub start: Vec<Starts>,
     /// Bounds in place of the model's; either may be left out
     #[arg(long, value_name = "NAME=LOW:HIGH,…", value_parser = bounds)]
     pub bounds: Vec<Bounds>,
@@ -131,6 +131,10 @@ pub enum Validation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Numbers(pub Vec<(String, f64)>);
 
+/// Names with values to start from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Starts(pub Vec<(String, Amount)>);
+
 /// Names with bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds(pub Vec<(String, f64, f64)>);
@@ -156,9 +160,19 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads `NAME=VALUE,…`.
-pub fn values(text: &str) -> Result<Numbers, String> {
-    const FORM: &str = "write NAME=VALUE, as in `--start R=2,C=1e-6`";
+/// Reads `NAME=VALUE,…`; values may have units.
+pub fn starts(text: &str) -> Result<Starts, String> {
+    const FORM: &str = "write NAME=VALUE, as in `--start R=2,C=1e-6` or `--start 'R=2 [kohm]'`";
+    let start = |item: &str| {
+        let (name, value) = assignment(item.trim()).map_err(|_| FORM.to_owned())?;
+        Ok((name, value.parse().map_err(|wrong| format!("{wrong}: {FORM}"))?))
+    };
+    items(text).into_iter().map(start).collect::<Result<_, String>>().map(Starts)
+}
+
+/// Reads `NAME=NUMBER,…`.
+fn values(text: &str) -> Result<Numbers, String> {
+    const FORM: &str = "write NAME=NUMBER, as in `--noise w=0.1`";
     let value = |item: &str| {
         let (name, value) = assignment(item.trim()).map_err(|_| FORM.to_owned())?;
         let value = value.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or(FORM)?;
@@ -227,6 +241,9 @@ mod tests {
             Ok(Numbers(vec![("a".into(), 1.0), ("init(c.q)".into(), -2e3)]))
         );
         assert!(values("a").is_err() && values("a=x").is_err() && values("a=nan").is_err());
+        let Starts(read) = starts("R=2 [kohm], init(c.q)=-2e3").unwrap();
+        assert_eq!((read[0].1.number, read[1].1.clone()), (2.0, Amount::from(-2e3)));
+        assert!(starts("R").is_err() && starts("R=2 kohm").is_err() && starts("R=2 [yards]").is_err());
         assert_eq!(bounds("a=0:3"), Ok(Bounds(vec![("a".into(), 0.0, 3.0)])));
         assert_eq!(bounds("a=:3").unwrap().0[0].1, f64::NEG_INFINITY);
         for bad in ["a=3", "a=3:1", "a=x:2", "a=nan:1"] {

@@ -1,7 +1,7 @@
 //! The options of `report`.
 
 use super::assignment;
-use super::estimate::{Numbers, values};
+use super::estimate::{Starts, starts};
 use super::simulate::{HoldName, positive};
 use clap::Args;
 use std::path::PathBuf;
@@ -33,6 +33,6 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "data")]
     pub fit: Vec<String>,
     /// Start the search there, in place of the model's values
-    #[arg(long, value_name = "NAME=VALUE,…", value_parser = values, requires = "data")]
-    pub start: Vec<Numbers>,
+    #[arg(long, value_name = "NAME=VALUE,…", value_parser = starts, requires = "data")]
+    pub start: Vec<Starts>,
 }

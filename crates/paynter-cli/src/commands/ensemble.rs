@@ -69,13 +69,13 @@ fn ask(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
     let answer = model
         .ensemble(&options, global.token())
         .map_err(|reason| Answer::unanswered(global, model.sources(), reason))?;
-    let bare = answer.document(&[], arguments.confidence, &CommandLine);
-    let limits = limits(arguments, &bare.part);
-    let document = Ensemble::of(bare.part, &limits, arguments.confidence, bare.diagnostics);
-    document.part.answers_to(&limits).map_err(|message| {
+    let part = answer.part();
+    let limits = limits(arguments, &part);
+    part.answers_to(&limits).map_err(|message| {
         let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
         Answer::refusal(global, diagnostic.help("name answers in `--limit`"), Exit::Wrong)
     })?;
+    let document = Ensemble::new(part, &limits, arguments.confidence, answer.diagnostics(&CommandLine));
     Ok(Answer::told(output(global, document.settled(), text), answer.findings, answer.sources))
 }
 
@@ -94,7 +94,7 @@ fn merge(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
     let joined = EnsemblePart::join(parts).map_err(refuse)?;
     let limits = limits(arguments, &joined);
     joined.answers_to(&limits).map_err(refuse)?;
-    let document = Ensemble::of(joined, &limits, arguments.confidence, Vec::new());
+    let document = Ensemble::new(joined, &limits, arguments.confidence, Vec::new());
     Ok(Answer::plain(global, document.settled(), text))
 }
 

@@ -131,6 +131,14 @@ impl Range {
         if self == Range::ZERO || b == Range::ZERO {
             return Range::ZERO;
         }
+        let [ll, lh, hl, hh] = [self.lo * b.lo, self.lo * b.hi, self.hi * b.lo, self.hi * b.hi];
+        // Finite numbers, nearly always: their products need not be asked for zeros times infinity.
+        if (ll - ll) + (lh - lh) + (hl - hl) + (hh - hh) == 0.0 {
+            let less = |a: f64, b: f64| if a < b { a } else { b };
+            let more = |a: f64, b: f64| if a > b { a } else { b };
+            return Range { lo: less(less(ll, lh), less(hl, hh)), hi: more(more(ll, lh), more(hl, hh)) }
+                .outward();
+        }
         let product = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
         let all =
             [product(self.lo, b.lo), product(self.lo, b.hi), product(self.hi, b.lo), product(self.hi, b.hi)];

@@ -68,11 +68,18 @@ def mapping(value: Any, what: str, example: str) -> Mapping[Any, Any]:
 
 
 def percent(value: Any, what: str) -> float:
-    """A share between none and all, from percent."""
+    """A share between none and all, from percent; a share itself would be read as less than one percent."""
     number = real(value, what)
-    if not 0.0 < number < 100.0:
-        raise ValueError(f"{what} is in percent, between 0 and 100, not {value!r}")
+    if not 1.0 <= number < 100.0:
+        raise ValueError(f"{what} is in percent, from 1 to below 100, such as 95, not {value!r}")
     return number / 100.0
+
+
+def flag(value: Any, what: str) -> bool:
+    """Yes or no."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} is True or False, not {value!r}")
+    return bool(value)
 
 
 def names(names: Names, what: str = "names") -> list[str]:
@@ -86,7 +93,8 @@ def names(names: Names, what: str = "names") -> list[str]:
     except TypeError:
         raise TypeError(f"{what} must be text, not {names!r}") from None
     if not all(isinstance(name, str) for name in listed):
-        raise TypeError(f"{what} must be text, not {listed!r}")
+        wrong = next(name for name in listed if not isinstance(name, str))
+        raise TypeError(f"{what} must be text or a list of it, and holds {wrong!r}")
     return listed
 
 

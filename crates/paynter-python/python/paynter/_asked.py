@@ -111,9 +111,14 @@ def measurements(asked: Mapping[str, Any]) -> tuple[dict[str, Any], list[float]]
     bounds = _arguments.mapping(asked["bounds"], "bounds", "{'Ra': (1, 3)}")
     weights = _arguments.mapping(asked["weight"], "weight", "{'w': 2}")
     maps = {name: _arguments.mapping(asked[name], name, "{'w': 'speed'}") for name in ("map", "validate_map")}
+    for name, column in [item for columns in maps.values() for item in columns.items()]:
+        if not isinstance(column, str):
+            raise TypeError(f"the column of {name!r} is called by its heading, not {column!r}")
     for name, pair in bounds.items():
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"the bounds of {name!r} are a pair (low, high), not {pair!r}")
+        if None not in pair and not pair[0] < pair[1]:
+            raise ValueError(f"the bounds of {name!r} leave nothing between {pair[0]} and {pair[1]}")
     validate = asked["validate"]
     share = float(validate) if isinstance(validate, (int, float)) and not isinstance(validate, bool) else 0.0
     spacing: list[float] = []
@@ -133,13 +138,13 @@ def measurements(asked: Mapping[str, Any]) -> tuple[dict[str, Any], list[float]]
         "map": list(maps["map"].items()), "validate_map": list(maps["validate_map"].items()),
         "sample_time": spacing[0] if spacing and not asked["plan"] else None, "zero_order": hold == "zero",
         "fit": _arguments.names(asked["fit"], "fit"), "local": _arguments.names(asked["local"], "local"),
-        "start": [(name, _arguments.real(value, f"the start of {name!r}")) for name, value in start.items()],
+        "start": [(name, _arguments.setting(name, value)) for name, value in start.items()],
         "bounds": [(name, bound(name, low, -np.inf), bound(name, high, np.inf)) for name, (low, high) in bounds.items()],
         "weight": [
             (name, _arguments.real(w, f"the weight of {name!r}")) for name, w in weights.items() if not isinstance(w, str)
         ],
         "weight_columns": [(name, w) for name, w in weights.items() if isinstance(w, str)],
-        "loss": asked["loss"], "prior": asked["prior"], "method": asked["method"],
+        "loss": asked["loss"], "prior": _arguments.flag(asked["prior"], "prior"), "method": asked["method"],
         "log": _arguments.names(asked["log"], "log"), "confidence": _arguments.percent(asked["confidence"], "confidence"),
         "profile": _arguments.names(asked["profile"], "profile"),
     }

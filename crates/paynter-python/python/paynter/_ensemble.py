@@ -208,9 +208,31 @@ class _Named:
         if name not in known:
             raise ValueError(f"ask is one of {', '.join(known)}, or a function of the model, not {name!r}")
         self.name, self.keywords = name, keywords
+        #: The numbers that are told; nothing where it is not known yet which of them all answers have.
+        self.told: list[str] | None = None
+
+    def learn(self, model: "Model", samples: Sequence["Model"]) -> None:
+        """Learns which numbers answers have in common: lists may be longer in one than in another."""
+        answers = []
+        for asked in (model, *samples):
+            try:
+                answers.append(self(asked))
+            except PaynterError:
+                continue
+        if answers:
+            self.told = [name for name in answers[0] if all(name in answer for answer in answers)]
 
     def __call__(self, model: "Model") -> dict[str, float]:
         """The numbers of the answer."""
+        found = self._all(model)
+        if self.told is None:
+            return found
+        missing = [name for name in self.told if name not in found]
+        if missing:
+            raise PaynterError(f"the answer has no {missing[0]}")
+        return {name: found[name] for name in self.told}
+
+    def _all(self, model: "Model") -> dict[str, float]:
         found: dict[str, float] = {}
         _collect(getattr(model, self.name)(**self.keywords).document, "", found)
         if not found:
@@ -247,8 +269,7 @@ def run_chunk(model: "Model", asked: dict[str, Any], question: Any, chunk: int, 
     asked = asked | {"shard": (chunk, chunks)}
     native = model._native
     if not callable(question):
-        text, _ = native.ensemble_part(asked)
-        return str(text)
+        return str(native.ensemble_part(asked))
     names, _ = native.ensemble_values(asked, 0, 0)
     group = _group(asked, len(names))
     first, last = (asked["samples"] * part // chunks * group for part in (chunk, chunk + 1))
@@ -401,44 +422,42 @@ def ensemble(model: "Model", question: Any, prepared: dict[str, Any], asked: Map
     for name, pair in _arguments.mapping(asked["limit"], "limit", "{'w': (90, 110)}").items():
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"the limit of {name!r} is a pair (low, high), not {pair!r}")
+        if None not in pair and not pair[0] < pair[1]:
+            raise ValueError(f"the limit of {name!r} leaves nothing between {pair[0]} and {pair[1]}")
         low, high = (None if end is None else _arguments.real(end, f"a limit of {name!r}") for end in pair)
         ends.append((name, -np.inf if low is None else low, np.inf if high is None else high))
-    findings: list[dict[str, Any]] = []
     with Bar(asked["progress"]) as bar:
         if executor is None and not callable(question):
-            text, answer = model._native.ensemble_part(prepared, bar)
             from ._model import _told
 
-            findings = _told(answer, 4).findings
-            parts = {0: text}
-        else:
-            count = min(samples, chunks or CHUNKS)
-            parts = dict(asked["partial"] or {})
-            work = _Chunk(model, prepared, question, count)
-            missing = [number for number in range(count) if number not in parts]
+            return Ensemble(_told(model._native.ensemble(prepared, ends, confidence, bar), 4))
+        if isinstance(question, _Named):
+            names, _ = model._native.ensemble_values(prepared, 0, 0)
+            places = sorted({0, samples // 2, samples - 1})
+            rows = [model._native.ensemble_values(prepared, place, place + 1)[1][0] for place in places]
+            question.learn(model, [model.with_(dict(zip(names, row))) for row in rows])
+        count = min(samples, chunks or CHUNKS)
+        parts = dict(asked["partial"] or {})
+        work = _Chunk(model, prepared, question, count)
+        missing = [number for number in range(count) if number not in parts]
 
-            def done(number: int, text: str) -> None:
-                parts[number] = text
-                if bar is not None:
-                    bar("ensemble", len(parts), count)
+        def done(number: int, text: str) -> None:
+            parts[number] = text
+            if bar is not None:
+                bar("ensemble", len(parts), count)
 
-            try:
-                _mapped(work, missing, executor or _plain_map, done)
-            except Exception as error:
-                if not _is_loss(error):
-                    raise
-                lost = count - len(parts)
-                raise EnsembleError(
-                    f"{lost} of {count} chunks were lost ({type(error).__name__}: {error}). What was finished is in "
-                    "`partial` of this exception; ask again with `partial=` for the rest",
-                    parts,
-                ) from error
-        told = Ensemble(_paynter.join_ensemble(list(parts.values()), ends, confidence))
-    told._findings = findings
-    told.document["diagnostics"] = [
-        {key: value for key, value in finding.items() if key != "excerpt"} for finding in findings
-    ]
-    return told
+        try:
+            _mapped(work, missing, executor or _plain_map, done)
+        except Exception as error:
+            if not _is_loss(error):
+                raise
+            lost = count - len(parts)
+            raise EnsembleError(
+                f"{lost} of {count} chunks were lost ({type(error).__name__}: {error}). What was finished is in "
+                "`partial` of this exception; ask again with `partial=` for the rest",
+                parts,
+            ) from error
+    return Ensemble(_paynter.join_ensemble(list(parts.values()), ends, confidence))
 
 
 def _is_loss(error: Exception) -> bool:

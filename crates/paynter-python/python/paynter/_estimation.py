@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ._result import _table, _need, Result
 
 if TYPE_CHECKING:
+    from ._model import Model
     from ._result import Asked
 
 
@@ -15,10 +16,20 @@ class Estimation(Result):
 
     _figures = ("fit", "parameters", "residuals")
 
-    def __init__(self, native: Any, asked: Asked | None = None, text: str = "") -> None:
+    def __init__(
+        self, native: Any, asked: Asked | None = None, text: str = "", declared: dict[str, float] | None = None
+    ) -> None:
         super().__init__(native, asked)
         #: The model's text with the estimates in place of its values.
         self.text = text
+        self._declared = declared or {}
+
+    @property
+    def model(self) -> Model:
+        """The model at the estimated values of its parameters."""
+        if self._asked is None:
+            raise ValueError("it is not known of which model these are estimates")
+        return self._asked[0].with_(self._declared)
 
     @property
     def estimates(self) -> dict[str, dict[str, Any]]:
@@ -27,7 +38,7 @@ class Estimation(Result):
 
     @property
     def values(self) -> dict[str, float]:
-        """The estimated values by name, in SI."""
+        """The estimated values by name, in SI; :attr:`model` is the model with them, whatever units it declares."""
         return {name: float(entry["value"]) for name, entry in self.estimates.items()}
 
     @property
@@ -50,7 +61,7 @@ class Estimation(Result):
             else f"{name} = {e['value']:.6g}"
             for name, e in self.estimates.items()
         )
-        return f"<paynter.Estimation {parts}>"
+        return f"<paynter.Estimation, in SI: {parts}>"
 
 
 class Plan(Result):

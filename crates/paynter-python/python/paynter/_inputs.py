@@ -37,6 +37,38 @@ def numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
     return array
 
 
+def _samples(values: Any, what: str) -> NDArray[np.float64]:
+    """A column of measured data, NaN where a sample is missing."""
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy() if values.dtype.kind in "mM" else values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(np.float64), np.nan)
+    if np.asarray(values).dtype.kind in "mM":
+        raise TypeError(f"{what} holds dates or durations; only the times t may")
+    array = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(array)
+    numbers(array[known], what)
+    return array
+
+
+def _seconds(values: Any, what: str) -> NDArray[np.float64]:
+    """Times in seconds, also from durations; from dates, since the first of them."""
+    array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    if array.dtype.kind == "M":
+        array = array - array[:1]
+    if array.dtype.kind == "m":
+        array = array / np.timedelta64(1, "s")
+    return rising(array, what)
+
+
+def _column(name: str, values: Any) -> NDArray[np.float64]:
+    what = f"the column {name!r}"
+    try:
+        return _seconds(values, what) if name == "t" else _samples(values, what)
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error) if what in str(error) else f"{what} must be numbers: {error}") from None
+
+
 def rising(values: ArrayLike, what: str) -> NDArray[np.float64]:
     """Finite numbers that rise."""
     array = numbers(values, what)
@@ -51,7 +83,8 @@ def table(columns: Mapping[str, NDArray[np.float64]]) -> bytes:
     """Columns as the reader of data takes them: every number with all its digits."""
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     lines = [",".join(columns)]
-    lines.extend(",".join(map(repr, row)) for row in rows)
+    # A missing sample is an empty cell.
+    lines.extend(",".join("" if value != value else repr(value) for value in row) for row in rows)
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -64,13 +97,15 @@ def measured(data: Any) -> File:
     if isinstance(data, bytes):
         return ("<data>", data)
     if hasattr(data, "columns") and hasattr(data, "to_dict"):
-        columns = {str(name): numbers(data[name].to_numpy(), f"the column {name!r}") for name in data.columns}
+        columns = {str(name): _column(str(name), data[name]) for name in data.columns}
         if "t" not in columns and getattr(data.index, "name", None) == "t":
-            columns = {"t": rising(data.index.to_numpy(), "the index t")} | columns
+            columns = {"t": _seconds(data.index, "the index t")} | columns
     elif isinstance(data, Mapping):
-        columns = {str(name): numbers(values, f"the column {name!r}") for name, values in data.items()}
+        columns = {str(name): _column(str(name), values) for name, values in data.items()}
     else:
         raise TypeError(f"data is a path, a mapping of columns or a DataFrame, not {type(data).__name__}")
+    if not columns:
+        raise ValueError("the data have no columns")
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"the columns of the data have different lengths: {lengths}")

@@ -382,7 +382,7 @@ class Model:
         sample_time: float | None = None,
         hold: str = "linear",
         fit: Names = None,
-        start: Mapping[str, float] | None = None,
+        start: Mapping[str, float | str] | None = None,
         progress: bool = False,
     ) -> Report:
         """One page with everything about the model; with measured ``data`` also what :meth:`estimate` finds in them."""
@@ -570,7 +570,7 @@ class Model:
         t_end: float | None = None,
         fit: Names = None,
         local: Names = None,
-        start: Mapping[str, float] | None = None,
+        start: Mapping[str, float | str] | None = None,
         bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
         weight: Mapping[str, float | str] | None = None,
         loss: str = "squares",
@@ -596,6 +596,11 @@ class Model:
         the model with the estimates in place; ``tolerance=95`` writes half the width of their intervals beside them.
         """
         asked = {name: value for name, value in locals().items() if name not in ("self", "progress")}
+        if not _arguments.flag(plan, "plan"):
+            if data is None or (isinstance(data, (list, tuple)) and not data):
+                raise TypeError("estimate needs data=: a path, a mapping of columns, a DataFrame, or a list of them")
+            if noise or t_end is not None:
+                raise TypeError("noise= and t_end= describe an experiment that is planned: they go with plan=True")
         options, spacing = _asked.measurements(asked)
         t_end = _arguments.real_or_none(t_end, "t_end")
         noise = {
@@ -607,8 +612,8 @@ class Model:
                 answer = self._native.plan(options, list(noise.items()), t_end, spacing, progress=bar)
                 return Plan(_told(answer), (self, "estimate", asked))
             share_of = None if tolerance is None else _arguments.percent(tolerance, "tolerance")
-            answer, text = self._native.estimate(options, share_of, progress=bar)
-        return Estimation(_told(answer), (self, "estimate", asked), text)
+            answer, text, found = self._native.estimate(options, share_of, progress=bar)
+        return Estimation(_told(answer), (self, "estimate", asked), text, dict(found))
 
 
 class Simulator:

@@ -3,7 +3,7 @@
 //! counts the lines; columns that nobody asks for may hold anything. A
 //! heading may name the unit of its column (`heading.rs`).
 
-use super::heading::Heading;
+use super::heading::{Heading, Scale};
 use crate::tolerance::UNEVEN_TIME;
 use paynter_base::{Code, Diagnostic, Source, SourceMap, Span, closest, code};
 use paynter_graph::dimension::Unit;
@@ -248,10 +248,10 @@ impl<'a> Csv<'a> {
         self.heads.iter().any(|head| head.is(name))
     }
 
-    /// The value in SI of one of the units of a column that was asked for by a name; the model's where its heading
-    /// has none.
-    pub fn factor(&self, place: usize, name: &str, model: Option<&Unit>) -> Result<f64, DataError> {
-        self.heads[place].factor(name, model)
+    /// How the numbers of a column that was asked for by a name become those in SI: by the model's unit where its
+    /// heading has none.
+    pub fn scale(&self, place: usize, name: &str, model: Option<&Unit>) -> Result<Scale, DataError> {
+        self.heads[place].scale(name, model)
     }
 
     /// Finds a column whose numbers are taken as they stand.

@@ -3,6 +3,30 @@
 use super::csv::{Cell, DataError};
 use paynter_graph::dimension::{Unit, unit_of};
 
+/// What people call degrees Celsius in headings: data have them, though models count in kelvin.
+const CELSIUS: [&str; 4] = ["°C", "degC", "Celsius", "celsius"];
+
+/// 0 °C in kelvin.
+const ICE_POINT: f64 = 273.15;
+
+/// How numbers become those in SI.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    /// The value of one of their units.
+    factor: f64,
+    /// What their zero is.
+    zero: f64,
+}
+
+impl Scale {
+    const SI: Scale = Scale { factor: 1.0, zero: 0.0 };
+
+    /// The number in SI.
+    pub fn in_si(self, number: f64) -> f64 {
+        number * self.factor + self.zero
+    }
+}
+
 /// The heading of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Heading<'a> {
@@ -31,18 +55,22 @@ impl<'a> Heading<'a> {
         self.cell.text == name || self.name == name
     }
 
-    /// The value in SI of one of the units of its numbers: those of its heading, or else those of the model.
-    pub fn factor(&self, asked: &str, model: Option<&Unit>) -> Result<f64, DataError> {
-        let own = |unit: &Unit| unit.factor;
-        let Some(cell) = self.unit else { return Ok(model.map_or(1.0, own)) };
-        match (unit_of(cell.text), model) {
+    /// How its numbers become those in SI: by the unit of the heading, or else by that of the model.
+    pub fn scale(&self, asked: &str, model: Option<&Unit>) -> Result<Scale, DataError> {
+        let own = |unit: &Unit| Scale { factor: unit.factor, zero: 0.0 };
+        let Some(cell) = self.unit else { return Ok(model.map_or(Scale::SI, own)) };
+        let (found, zero) = match CELSIUS.contains(&cell.text) {
+            true => (unit_of("K"), ICE_POINT),
+            false => (unit_of(cell.text), 0.0),
+        };
+        match (found, model) {
             (Some(found), Some(unit)) if found.dimension != unit.dimension => Err(cell.error(
-                format!("the column `{}` is in {}, but the model has [{}]", self.name, found.text, unit.text),
+                format!("the column `{}` is in {}, but the model has [{}]", self.name, cell.text, unit.text),
                 "correct the heading, or the unit in the model",
             )),
-            (Some(found), _) => Ok(found.factor),
+            (Some(found), _) => Ok(Scale { factor: found.factor, zero }),
             // Brackets that are part of the name somebody asked for.
-            (None, _) if asked == self.cell.text => Ok(model.map_or(1.0, own)),
+            (None, _) if asked == self.cell.text => Ok(model.map_or(Scale::SI, own)),
             (None, _) => Err(cell.error(
                 format!("`{}` in the heading of `{}` is not a known unit", cell.text, self.name),
                 "write a unit as in the model, such as `mm` or `N*m`, or leave the brackets out",
@@ -94,15 +122,19 @@ mod tests {
             ("F [kN ]", "F", 1e3),
         ] {
             assert_eq!(heading(text).name, name);
-            assert_eq!(heading(text).factor(name, None).unwrap(), factor, "{text}");
+            assert_eq!(heading(text).scale(name, None).unwrap().in_si(1.0), factor, "{text}");
         }
+        // Degrees are temperatures and nothing else.
+        let (kelvin, metre) = (unit_of("K"), unit_of("m"));
+        assert_eq!(heading("T [°C]").scale("T", kelvin.as_ref()).unwrap().in_si(20.0), 293.15);
+        assert!(heading("T (degC)").scale("T", metre.as_ref()).is_err());
         assert_eq!(heading("t [ms]").seconds().unwrap(), 1e-3);
         assert!(heading("t [mm]").seconds().is_err());
         // Brackets that belong to a name somebody asks for are none of a unit.
-        assert_eq!(heading("x [raw]").factor("x [raw]", None).unwrap(), 1.0);
-        assert!(heading("x [raw]").factor("x", None).is_err());
+        assert_eq!(heading("x [raw]").scale("x [raw]", None).unwrap(), Scale::SI);
+        assert!(heading("x [raw]").scale("x", None).is_err());
         for text in ["[mm]", "x []", "x ]", "x [} param q = 1 [m]", "(", ")", "x [[m]]"] {
-            let _ = heading(text).factor("x", None);
+            let _ = heading(text).scale("x", None);
         }
     }
 }

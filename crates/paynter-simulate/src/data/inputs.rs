@@ -1,6 +1,7 @@
 //! Inputs from measured data.
 
 use super::csv::{Csv, DataError, Gaps, decode};
+use super::heading::Scale;
 use crate::experiment::refused;
 use paynter_algebra::{Expr, Func, Pool};
 use paynter_base::{Diagnostic, Diagnostics, SourceMap, closest, code};
@@ -118,13 +119,13 @@ fn input_columns(
     let present: Vec<&String> = names.iter().filter(|name| known(name)).collect();
     let places = present.iter().map(|name| csv.place(name)).collect::<Result<Vec<usize>, DataError>>()?;
     let present = graph.inputs.iter().zip(names).filter(|(_, name)| known(name));
-    let factors = present
+    let scales = present
         .zip(&places)
-        .map(|((input, name), place)| csv.factor(*place, name, input.unit.as_ref()))
-        .collect::<Result<Vec<f64>, DataError>>()?;
+        .map(|((input, name), place)| csv.scale(*place, name, input.unit.as_ref()))
+        .collect::<Result<Vec<Scale>, DataError>>()?;
     let columns = csv.read(&places, Gaps::Refused)?;
-    let in_si = |(list, factor): (Vec<f64>, f64)| list.into_iter().map(|value| value * factor).collect();
-    let mut values = columns.values.into_iter().zip(factors).map(in_si);
+    let in_si = |(list, scale): (Vec<f64>, Scale)| list.into_iter().map(|value| scale.in_si(value)).collect();
+    let mut values = columns.values.into_iter().zip(scales).map(in_si);
     let free = || csv.others().filter(|heading| !names.iter().any(|name| name == heading));
     Ok(names
         .iter()

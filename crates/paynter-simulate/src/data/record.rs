@@ -2,6 +2,7 @@
 
 use super::Data;
 use super::csv::{Csv, DataError, Gaps, decode};
+use super::heading::Scale;
 use paynter_base::{Diagnostic, SourceMap};
 use paynter_graph::dimension::Unit;
 use paynter_numerics::program::{Hold, Table};
@@ -64,15 +65,15 @@ fn columns(
     let wanted = signals.iter().zip(&present).filter(|(_, present)| **present);
     let places =
         wanted.clone().map(|(signal, _)| csv.place(&signal.column)).collect::<Result<Vec<_>, _>>()?;
-    let factors = wanted
+    let scales = wanted
         .zip(&places)
-        .map(|((signal, _), place)| csv.factor(*place, &signal.column, signal.unit.as_ref()))
-        .collect::<Result<Vec<f64>, _>>()?;
+        .map(|((signal, _), place)| csv.scale(*place, &signal.column, signal.unit.as_ref()))
+        .collect::<Result<Vec<Scale>, _>>()?;
     let read = csv.read(&places, Gaps::Kept)?;
-    let scaled = factors
+    let scaled = scales
         .into_iter()
         .zip(read.values)
-        .map(|(factor, list)| list.into_iter().map(|value| value * factor).collect::<Vec<f64>>());
+        .map(|(scale, list)| list.into_iter().map(|value| scale.in_si(value)).collect::<Vec<f64>>());
     let mut scaled = scaled.collect::<Vec<_>>().into_iter();
     let columns = present.iter().map(|present| present.then(|| scaled.next()).flatten()).collect();
     Ok(Record { times: read.times, columns })

@@ -15,6 +15,9 @@ use crate::{Failure, Method, Options};
 /// Two explicit methods are compared by how far they come with an evaluation.
 #[derive(Debug)]
 pub(super) struct Trial {
+    /// Whether it is open which method is better where errors limit steps; where corners of measured signals do, it
+    /// is at any tolerance.
+    open: bool,
     /// Steps of the method at hand that count, and the time and evaluations where they began.
     steps: u32,
     since: (f64, u64),
@@ -36,9 +39,10 @@ enum Phase {
 impl Trial {
     /// A trial, where it is open which method is better.
     pub(super) fn new(options: &Options) -> Option<Trial> {
-        let open = matches!(options.method, Method::Auto | Method::Explicit)
-            && options.rtol >= ORDER_EIGHT_TOLERANCE;
-        open.then_some(Trial { steps: 0, since: (0.0, 0), phase: Phase::First, changed: TRIAL_PACE_CHANGE })
+        let open = options.rtol >= ORDER_EIGHT_TOLERANCE;
+        let trial =
+            Trial { open, steps: 0, since: (0.0, 0), phase: Phase::First, changed: TRIAL_PACE_CHANGE };
+        matches!(options.method, Method::Auto | Method::Explicit).then_some(trial)
     }
 
     /// Forgets the steps so far, at an event.
@@ -102,14 +106,17 @@ impl Integrator<'_> {
 
     /// Compares the methods of order five and eight and keeps the one that comes further with an
     /// evaluation: which that is depends on the model, the tolerance and the times asked for, and may change
-    /// in the course of a run. Returns by how much longer the steps of the method that follows may be.
-    pub(super) fn select_order(&mut self, growth: f64) -> Result<f64, Failure> {
+    /// in the course of a run. `growth` is by how much the next step may be longer; none where a corner of a measured
+    /// signal cut this one short. Returns by how much longer the steps of the method that follows may be.
+    pub(super) fn select_order(&mut self, growth: Option<f64>) -> Result<f64, Failure> {
         let now = (self.t, self.system.evaluations);
         let Some(trial) = self.trial.as_mut().filter(|_| !self.stiff) else { return Ok(1.0) };
         if trial.steps == 0 {
             trial.since = now;
         }
-        trial.steps += u32::from(trial.steps > 0 || growth < TRIAL_GROWTH);
+        let settled = growth.map_or(true, |growth| trial.open && growth < TRIAL_GROWTH);
+        trial.open |= growth.is_none();
+        trial.steps += u32::from(trial.steps > 0 || settled);
         if trial.steps <= TRIAL_STEPS {
             return Ok(1.0);
         }

@@ -57,6 +57,10 @@ pub(crate) struct Integrator<'a> {
     spare: Option<Box<dyn Solver>>,
     sensitivities: Option<Sensitivities>,
     tolerance: Tolerance,
+    /// Whether anything is measured by the tolerance: fixed steps have no errors, but may have events or unknowns.
+    judged: bool,
+    /// Whether the last step ended at a corner of a measured signal.
+    cornered: bool,
     detector: ZeroCrossingDetector,
     t: f64,
     x: Vec<f64>,
@@ -159,6 +163,8 @@ impl<'a> Integrator<'a> {
         let solver = solver(explicit, stiff, &system, sensitive);
         let detector = ZeroCrossingDetector::new(&system, options.rtol);
         Integrator {
+            cornered: false,
+            judged: !options.method.is_fixed() || !model.unknowns.is_empty() || !system.passes_all(),
             tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
             among: vec![0.0; n],
             noise: vec![0.0; n],

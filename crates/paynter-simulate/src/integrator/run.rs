@@ -159,7 +159,7 @@ impl Integrator<'_> {
         self.x.copy_from_slice(&stages.end);
         stages.accept();
         self.t = to;
-        self.system.accept_step();
+        self.system.accept_step(to);
         self.detector.accept_step();
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.accept();

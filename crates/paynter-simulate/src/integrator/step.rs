@@ -63,10 +63,13 @@ impl Integrator<'_> {
         self.accept(taken.to);
         self.close_kinks(&left)?;
         self.widen_regularisation();
-        self.refresh_tolerance();
+        if self.judged {
+            self.refresh_tolerance();
+        }
         let at_stop = taken.to == stop.at && stop.eventful;
         let corner = at_stop && events.is_empty() && stop.events.is_empty();
-        if events.is_empty() && !at_stop || corner && self.pass_corner() {
+        self.cornered = corner && self.pass_corner();
+        if events.is_empty() && !at_stop || self.cornered {
             self.immediate_events = 0;
             return Ok(false);
         }
@@ -148,7 +151,9 @@ impl Integrator<'_> {
         let grown = if length < 0.9 * h { h.max(length * factor) } else { length * factor };
         if !eventful {
             self.switch_solver()?;
-            return Ok(grown * self.select_order(grown / length)?);
+            // Steps that corners cut short have stopped growing, whatever their errors.
+            let growth = if self.cornered && length < 0.9 * h { None } else { Some(grown / length) };
+            return Ok(grown * self.select_order(growth)?);
         }
         Ok(if crossed { grown.min(self.event_spacing(h)) } else { grown })
     }

@@ -98,8 +98,12 @@ impl System<'_> {
         }
     }
 
-    /// Takes the end of the last step for the start of the next one.
-    pub fn accept_step(&mut self) {
+    /// Takes the end of the last step, which is at this time whatever rounding makes of its length, for the start of the
+    /// next one.
+    pub fn accept_step(&mut self, t: f64) {
+        if let Some(at) = self.branched_at.first_mut() {
+            *at = t;
+        }
         std::mem::swap(&mut self.step_start, &mut self.step_end);
         self.step_end.clear();
     }

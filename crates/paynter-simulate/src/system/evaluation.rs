@@ -2,6 +2,7 @@
 
 use super::singular::{all_finite, finite, restore_where, saturate};
 use super::{EvaluationError, System, Values};
+use crate::tolerance::MODE_FOLLOWING_ITERATIONS;
 
 /// The event functions where they were calculated last: a step ends where the next one begins.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +32,7 @@ impl System<'_> {
         match (self.following, self.model.unknowns.is_empty()) {
             (true, _) => self.follow(),
             (false, true) => {
-                if !self.branching.is_empty() {
+                if !self.branching.is_empty() && self.branched_at != self.fast {
                     self.follow_kinks();
                 }
                 Ok(())
@@ -51,16 +52,36 @@ impl System<'_> {
     /// The rates with their derivatives.
     #[inline(always)]
     pub fn full(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), EvaluationError> {
-        self.set_point(t, x)?;
         self.evaluations += 1;
         self.jacobians += 1;
-        self.full.run_full(&self.model.full, &self.configuration, &self.fast, values);
+        if self.branching.is_empty() || self.following {
+            self.set_point(t, x)?;
+            self.full.run_full(&self.model.full, &self.configuration, &self.fast, values);
+        } else {
+            self.full_on_branches(t, x, values);
+        }
         values.singular = None;
         if !self.model.full.own(&values.data).iter().all(|part| all_finite(part, self.infinite)) {
             finite(&values.data[..x.len()])?;
             self.extrapolate_singular(t, x, values);
         }
         Ok(())
+    }
+
+    /// The same where branches follow the state: their functions are calculated with the rates, so that no other
+    /// evaluation is needed as long as they stay.
+    fn full_on_branches(&mut self, t: f64, x: &[f64], values: &mut Values) {
+        let model = self.model;
+        self.fast[0] = t;
+        self.fast[1..=x.len()].copy_from_slice(x);
+        self.full.run_full(&model.full, &self.configuration, &self.fast, values);
+        for _ in 0..MODE_FOLLOWING_ITERATIONS {
+            if !self.turn_kinks(model.full.beside(&values.data)) {
+                break;
+            }
+            self.full.run_full(&model.full, &self.configuration, &self.fast, values);
+        }
+        self.branched_at.clone_from(&self.fast);
     }
 
     /// The outputs.

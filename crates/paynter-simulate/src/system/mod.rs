@@ -66,8 +66,9 @@ pub(crate) struct System<'a> {
     following: bool,
     /// Whether each event function is a kink that steps go over without an event.
     passed: Vec<bool>,
-    /// Those of them whose modes follow the state.
+    /// Those of them whose modes follow the state, and the time and states for which they did last.
     branching: Vec<usize>,
+    branched_at: Vec<f64>,
     /// Time, states, unknowns.
     fast: Vec<f64>,
     configuration: Configuration<'a>,
@@ -125,6 +126,7 @@ impl<'a> System<'a> {
             following: false,
             passed: Vec::new(),
             branching: Vec::new(),
+            branched_at: Vec::new(),
             slow,
             fast: vec![0.0; 1 + model.states.len() + model.unknowns.len()],
             configuration: Configuration { epoch: 0, slow: Vec::new(), tables },
@@ -164,6 +166,7 @@ impl<'a> System<'a> {
     pub fn prepare(&mut self) {
         self.configuration.slow.clone_from(&self.slow);
         self.configuration.epoch += 1;
+        self.branched_at.clear();
     }
 
     /// Whether rates and residuals are linear in states and unknowns as long as modes stay. Forces on sliding

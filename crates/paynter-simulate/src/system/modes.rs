@@ -226,6 +226,11 @@ impl<'a> System<'a> {
         }
     }
 
+    /// Whether all functions are kinks that steps go over, or there are none.
+    pub fn passes_all(&self) -> bool {
+        (0..self.model.events.len()).all(|k| self.is_passed(k))
+    }
+
     /// Whether steps go over the zeros of this event function without an event.
     pub fn is_passed(&self, k: usize) -> bool {
         self.passed.get(k).is_some_and(|passed| *passed)
@@ -235,20 +240,28 @@ impl<'a> System<'a> {
     pub(super) fn follow_kinks(&mut self) {
         for _ in 0..MODE_FOLLOWING_ITERATIONS {
             let now = self.relation_values();
-            let mut changed = false;
-            for k in 0..self.branching.len() {
-                let relation = self.branching[k];
-                let mode = if now[relation] < 0.0 { -1.0 } else { 1.0 };
-                if self.held[relation] != mode {
-                    self.set_mode(relation, mode);
-                    changed = true;
-                }
-            }
-            if !changed {
+            if !self.turn_kinks(&now) {
                 break;
             }
+        }
+        self.branched_at.clone_from(&self.fast);
+    }
+
+    /// Gives kinks the branches on which their functions have these values; tells whether that changed any.
+    pub(super) fn turn_kinks(&mut self, now: &[f64]) -> bool {
+        let mut changed = false;
+        for k in 0..self.branching.len() {
+            let relation = self.branching[k];
+            let mode = if now[relation] < 0.0 { -1.0 } else { 1.0 };
+            if self.held[relation] != mode {
+                self.set_mode(relation, mode);
+                changed = true;
+            }
+        }
+        if changed {
             self.prepare();
         }
+        changed
     }
 
     /// The event functions at the present point, with its unknowns.

@@ -205,16 +205,9 @@ pub struct EnsembleFacts<'a> {
     pub fingerprint: &'a str,
 }
 
-impl Ensemble {
-    /// The document of samples, or of a part of them.
-    pub fn new(
-        facts: &EnsembleFacts<'_>,
-        gathered: &ens::Gathered,
-        ends: &[Vec<f64>],
-        limits: &[(String, f64, f64)],
-        confidence: f64,
-        diagnostics: Vec<Diagnostic>,
-    ) -> Ensemble {
+impl EnsemblePart {
+    /// What samples tell, or a part of them.
+    pub fn new(facts: &EnsembleFacts<'_>, gathered: &ens::Gathered, ends: &[Vec<f64>]) -> EnsemblePart {
         let sampling = facts.sampling;
         let drawn = facts.quantities.iter().zip(&sampling.distributions).map(|(name, distribution)| {
             let (kind, first, second) = match *distribution {
@@ -230,7 +223,7 @@ impl Ensemble {
             reason: failure.reason.clone(),
         };
         let design = ens::Design::NAMES.iter().find(|(_, design)| *design == sampling.design);
-        let part = EnsemblePart {
+        EnsemblePart {
             model: facts.model.to_owned(),
             samples: sampling.samples,
             design: design.map_or_else(String::new, |(name, _)| (*name).to_owned()),
@@ -252,12 +245,13 @@ impl Ensemble {
             failures: gathered.failures.iter().map(failure).collect(),
             nodes: gathered.nodes.iter().map(GatheredNode::new).collect(),
             ends: ends.iter().map(|row| row.iter().copied().map(finite).collect()).collect(),
-        };
-        Ensemble::of(part, limits, confidence, diagnostics)
+        }
     }
+}
 
-    /// The document of parts that were joined; without limits those hold that the parts were asked with.
-    pub fn of(
+impl Ensemble {
+    /// The document of samples, or of a part of them; without limits those hold that parts were asked with.
+    pub fn new(
         mut part: EnsemblePart,
         limits: &[(String, f64, f64)],
         confidence: f64,
@@ -277,9 +271,11 @@ impl Ensemble {
         let mut statistics = BTreeMap::new();
         for (place, name) in part.answers.iter().enumerate().filter(|_| spread.count > 0) {
             let range = place * size..(place + 1) * size;
-            let quantiles = SHARES.iter().map(|share| {
-                (share.to_string(), range.clone().map(|number| spread.quantile(number, *share)).collect())
-            });
+            let each: Vec<Vec<f64>> = range.clone().map(|number| spread.quantiles(number, &SHARES)).collect();
+            let quantiles = SHARES
+                .iter()
+                .enumerate()
+                .map(|(k, share)| (share.to_string(), each.iter().map(|values| values[k]).collect()));
             let (edges, counts) = spread.histogram(range.end - 1, BINS);
             statistics.insert(
                 name.clone(),
