@@ -91,12 +91,14 @@ fn out_of_reach(verdict: &Verdict) -> Vec<usize> {
     states.into_iter().collect()
 }
 
-/// The parameters that are uncertain, out of those that are asked for: with tolerances those that have one, else all.
+/// The parameters that are uncertain, out of those that are asked for: with tolerances those that have one, else all,
+/// or none where the model may be certain.
 pub fn uncertain_parameters(
     graph: &BondGraph,
     places: Vec<usize>,
     named: bool,
     normalized: bool,
+    may_be_certain: bool,
 ) -> Result<Vec<usize>, QueryError> {
     let has_tolerance = |place: &usize| graph.parameters[*place].tolerance.is_some();
     if named {
@@ -114,6 +116,7 @@ pub fn uncertain_parameters(
     let with: Vec<usize> = places.iter().copied().filter(has_tolerance).collect();
     match (with.is_empty(), normalized) {
         (false, _) => Ok(with),
+        (true, _) if may_be_certain => Ok(Vec::new()),
         (true, false) => Ok(places),
         (true, true) => {
             let message = "no parameter has a tolerance by which its δ could be normalised";
@@ -129,9 +132,15 @@ fn names_of(graph: &BondGraph, block: &Block) -> String {
 }
 
 impl Interconnection {
-    /// What is worth knowing of the model; refused where it is ill-posed or nothing is uncertain.
-    pub fn findings(&self, graph: &BondGraph, asked: &[usize]) -> Result<Diagnostics, QueryError> {
-        if self.blocks.is_empty() {
+    /// What is worth knowing of the model; refused where it is ill-posed, or nothing is uncertain although it may not
+    /// be certain.
+    pub fn findings(
+        &self,
+        graph: &BondGraph,
+        asked: &[usize],
+        may_be_certain: bool,
+    ) -> Result<Diagnostics, QueryError> {
+        if self.blocks.is_empty() && !may_be_certain {
             let message = "no parameter is in the coefficients of the equations, so nothing is uncertain";
             return Err(refused(Diagnostic::new(code::NOTHING_UNCERTAIN, message)));
         }

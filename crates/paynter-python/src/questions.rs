@@ -466,7 +466,7 @@ impl Model {
 
 fn lft_options(only: Vec<String>, normalized: bool, procedure: &str) -> LftOptions {
     let procedure = if procedure == "existing" { Procedure::Existing } else { Procedure::New };
-    LftOptions { procedure, normalized, only }
+    LftOptions { procedure, normalized, only, ..LftOptions::default() }
 }
 
 /// What a drawing shows, and how.

@@ -90,7 +90,7 @@ impl RobustQuestion {
         refuse_infinite(&question)?;
         let mut worst = worst_gain(&question, omega, token)?;
         let mut nodes = 0;
-        if let Some(limits) = self.limits {
+        if let Some(limits) = self.limits.filter(|_| question.parameters() > 0) {
             (worst, nodes) = branch_gain(&question, worst, limits, token)?;
         }
         let performance = self.gain.map(|gain| {

@@ -77,6 +77,7 @@ pub fn perturbation(simulation: &Simulation, found: &Perturbation) -> Figure {
             layers,
             height,
             origin: false,
+            equal: false,
         };
         let curves = vec![
             line("y", Style { colour: 6, dash: 0 }, &found.nominal.outputs[place]),

@@ -25,6 +25,8 @@ pub struct LftOptions {
     pub normalized: bool,
     /// Only these parameters are uncertain; where empty those with tolerances, or all where none has one.
     pub only: Vec<String>,
+    /// The model may be certain, because something else than its parameters is not.
+    pub may_be_certain: bool,
 }
 
 /// The standard interconnection model with what was checked before.
@@ -52,7 +54,7 @@ impl Model {
     /// parameters; of a nonlinear model that of its linearisation at the operating point.
     pub fn lft(&self, options: &LftOptions, token: &CancellationToken) -> Asked<StandardInterconnection> {
         let Plant { view, request, findings, .. } = self.plant(options, token)?;
-        let answer = interconnected(&view, &request, !options.only.is_empty(), findings, token)?;
+        let answer = interconnected(&view, &request, options, findings, token)?;
         Ok(Answer { sources: self.matrices(token)?.sources.clone(), ..answer })
     }
 
@@ -60,7 +62,7 @@ impl Model {
     /// by the existing procedure with their detectors.
     pub fn uncertain_graph(&self, options: &LftOptions, token: &CancellationToken) -> Asked<DerivedModel> {
         let Plant { model, view, request, findings } = self.plant(options, token)?;
-        let answer = interconnected(&view, &request, !options.only.is_empty(), findings, token)?;
+        let answer = interconnected(&view, &request, options, findings, token)?;
         let mut pool = answer.overlay();
         let Some(split) = answer.found.split.as_ref() else {
             let message = "derivatives of inputs cancel in the equations, so the auxiliary inputs stand in the reduced equations and have no place in the bond graph";
@@ -115,7 +117,9 @@ impl Model {
         let graph = &view.graph;
         let chosen = chosen_parameters(graph, &options.only);
         let named = !options.only.is_empty();
-        let chosen = chosen.and_then(|places| uncertain_parameters(graph, places, named, options.normalized));
+        let chosen = chosen.and_then(|places| {
+            uncertain_parameters(graph, places, named, options.normalized, options.may_be_certain)
+        });
         let parameters = chosen.map_err(|failure| after(&view.findings, failure))?;
         let mut request =
             Request { procedure: options.procedure, normalized: options.normalized, parameters };
@@ -146,15 +150,15 @@ impl Model {
 fn interconnected(
     view: &View,
     request: &Request,
-    named: bool,
+    options: &LftOptions,
     mut findings: Diagnostics,
     token: &CancellationToken,
 ) -> Asked<StandardInterconnection> {
     let (graph, causality, equations) = (&view.graph, &view.causality, &view.equations);
     let mut pool = view.overlay();
     let found = interconnect(&mut pool, graph, causality, equations, request, token).and_then(|found| {
-        let asked: &[usize] = if named { &request.parameters } else { &[] };
-        findings.extend(found.findings(graph, asked)?);
+        let asked: &[usize] = if options.only.is_empty() { &[] } else { &request.parameters };
+        findings.extend(found.findings(graph, asked, options.may_be_certain)?);
         let conditions = match view.space.as_deref() {
             Some(space) => {
                 let nominal = exact_values(&mut pool, graph);

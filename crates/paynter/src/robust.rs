@@ -57,7 +57,8 @@ impl Model {
         for (signal, _) in &options.dynamics {
             model = model.injected(signal, token)?.1;
         }
-        let lft = LftOptions { normalized: true, only: options.only.clone(), ..LftOptions::default() };
+        let (only, may_be_certain) = (options.only.clone(), !options.dynamics.is_empty());
+        let lft = LftOptions { normalized: true, only, may_be_certain, ..LftOptions::default() };
         model
             .lft(&lft, token)?
             .and_then(|standard, findings| self.robust_report(standard, &radii, options, findings, token))

@@ -21,7 +21,7 @@ fn example(name: &str) -> Model {
 }
 
 fn options(procedure: Procedure, normalized: bool) -> LftOptions {
-    LftOptions { procedure, normalized, only: Vec::new() }
+    LftOptions { procedure, normalized, ..LftOptions::default() }
 }
 
 /// Whether two numbers are the same up to rounding.

@@ -29,6 +29,7 @@ pub fn run(arguments: &LftArgs, global: &Global) -> Answer {
         },
         normalized: arguments.normalized,
         only: arguments.only.clone(),
+        ..LftOptions::default()
     };
     let mut answer = match model.lft(&options, global.token()) {
         Ok(answer) => read(global, answer),

@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 /// A pole whose real part is this part of its size is printed on the imaginary axis.
 const ON_AXIS: f64 = 1e-7;
 
+/// So many intervals of frequency without a proof are printed.
+const UNRESOLVED: usize = 6;
+
 /// Shows how far parameters may drift.
 pub fn run(arguments: &RobustArgs, global: &Global) -> Answer {
     if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
@@ -61,32 +64,34 @@ fn figure(found: &Robust, which: RobustFigure) -> Result<Figure, Box<Diagnostic>
 fn text(found: &Robust, global: &Global) -> String {
     let mut text = format!("{}: robust stability\n\n", found.model);
     let lower = significant(found.margin.lower);
+    let all = if found.parameters.is_empty() { "radii of neglected dynamics" } else { "tolerances" };
     match (found.margin.upper, found.limit) {
         (Some(upper), _) => {
             text.push_str(&format!(
-                "  margin: {lower} (proved) to {} ({}) times the tolerances\n",
+                "  margin: {lower} (proved) to {} ({}) times the {all}\n",
                 significant(upper),
                 if found.attained { "attained" } else { "found" }
             ));
         }
         (None, Some(limit)) if found.margin.lower >= limit => {
             text.push_str(&format!(
-                "  stable up to {lower} times the tolerances, where a parameter reaches zero\n"
+                "  stable up to {lower} times the {all}, where a parameter reaches zero\n"
             ));
         }
-        (None, _) => text.push_str(&format!("  margin: at least {lower} times the tolerances (proved)\n")),
+        (None, _) => text.push_str(&format!("  margin: at least {lower} times the {all} (proved)\n")),
     }
     let inside = found.margin.lower >= 1.0;
     let outside = found.margin.upper.is_some_and(|upper| upper < 1.0) && (found.attained || found.linearised);
     let what = if found.linearised { "the linearisation, its point held, is " } else { "" };
     text.push_str(&match (inside, outside) {
-        (true, _) => format!("  {what}stable within all tolerances\n"),
-        (_, true) => format!("  {what}not stable within all tolerances\n"),
-        _ => "  whether it is stable within all tolerances is not decided\n".to_owned(),
+        (true, _) => format!("  {what}stable within all {all}\n"),
+        (_, true) => format!("  {what}not stable within all {all}\n"),
+        _ => format!("  whether it is stable within all {all} is not decided\n"),
     });
     if let Some(worst) = &found.worst {
         let place = frequency(worst.omega, global);
-        text.push_str(&format!("\nWorst parameters found, with a pole on the imaginary axis at {place}\n"));
+        let what = if found.parameters.is_empty() { "dynamics" } else { "parameters" };
+        text.push_str(&format!("\nWorst {what} found, with a pole on the imaginary axis at {place}\n"));
         text.push_str(&parameters(found, &worst.parameters));
         if let Some([re, im]) = worst.verified_pole {
             // Beside its distance from the origin the rest of a real part is rounding.
@@ -101,6 +106,7 @@ fn text(found: &Robust, global: &Global) -> String {
         let place = frequency(found.peak.omega, global);
         text.push_str(&format!("\n  μ ≤ {} at all frequencies, largest at {place}\n", significant(bound)));
     }
+    text.push_str(&unresolved(found, global));
     if let Some(nodes) = found.nodes {
         text.push_str(&format!("  branch and bound looked at {nodes} parts of the box\n"));
     }
@@ -116,6 +122,25 @@ fn text(found: &Robust, global: &Global) -> String {
     text
 }
 
+/// The intervals of frequency on which no bound is proved.
+fn unresolved(found: &Robust, global: &Global) -> String {
+    let count = found.unresolved.len();
+    if count == 0 {
+        return String::new();
+    }
+    let end = |omega: Option<f64>| omega.map_or("∞".to_owned(), |w| significant(global.frequency(w)));
+    let shown = found.unresolved.iter().take(UNRESOLVED).map(|[low, high]| match low == high {
+        true => end(*low),
+        false => format!("{} … {}", end(*low), end(*high)),
+    });
+    let (shown, unit) = (shown.collect::<Vec<_>>().join(", "), global.frequency_unit());
+    let more = match count > UNRESOLVED {
+        true => format!(" and {} more; `--json` lists them", count - UNRESOLVED),
+        false => String::new(),
+    };
+    format!("\n  no bound of μ is proved at frequencies of {shown} {unit}{more}\n")
+}
+
 fn frequency(omega: Option<f64>, global: &Global) -> String {
     match omega {
         Some(omega) => format!("{} {}", significant(global.frequency(omega)), global.frequency_unit()),
@@ -124,6 +149,9 @@ fn frequency(omega: Option<f64>, global: &Global) -> String {
 }
 
 fn parameters(found: &Robust, values: &BTreeMap<String, f64>) -> String {
+    if values.is_empty() {
+        return String::new();
+    }
     let rows: Vec<[String; 4]> = values
         .iter()
         .map(|(name, value)| {
@@ -145,12 +173,13 @@ fn gain_text(found: &Robust, gain: &RobustGain, global: &Global) -> String {
         .upper
         .map_or("no bound is proved".to_owned(), |upper| format!("{} (proved)", significant(upper)));
     let mut text = format!(
-        "\nWorst-case gain {} / {}\n  {} (attained) to {upper}, nominal {}\n  attained at {} with\n",
+        "\nWorst-case gain {} / {}\n  {} (attained) to {upper}, nominal {}\n  attained at {}{}\n",
         gain.output,
         gain.input,
         significant(gain.lower),
         significant(gain.nominal),
-        frequency(gain.omega, global)
+        frequency(gain.omega, global),
+        if gain.parameters.is_empty() { "" } else { " with" }
     );
     text.push_str(&parameters(found, &gain.parameters));
     if let Some(performance) = gain.performance {

@@ -23,7 +23,10 @@ fn marks(name: &str, style: Style, mark: Mark, points: Vec<(f64, f64)>) -> Layer
 }
 
 fn single(title: &str, x: Axis, y: Axis, layers: Vec<Layer>, origin: bool) -> Figure {
-    Figure { title: title.to_owned(), panels: vec![Panel { x, y, layers, height: SQUARE, origin }] }
+    Figure {
+        title: title.to_owned(),
+        panels: vec![Panel { x, y, layers, height: SQUARE, origin, equal: false }],
+    }
 }
 
 /// Loop gains in the complex plane, with those of negative frequencies dashed, the unit circle and −1.
@@ -47,7 +50,10 @@ pub fn nyquist(title: &str, responses: &[Response]) -> Figure {
     layers.push(Layer::Line { name: String::new(), style: Style { colour: 3, dash: 2 }, x, y });
     layers.push(marks("−1", Style::nth(1), Mark::Cross, vec![(-1.0, 0.0)]));
     let axis = |label: &str| Axis::new(label, "", Scale::Linear);
-    single(title, axis("real part"), axis("imaginary part"), layers, true)
+    let mut figure = single(title, axis("real part"), axis("imaginary part"), layers, true);
+    // The unit circle is one.
+    figure.panels.iter_mut().for_each(|panel| panel.equal = true);
+    figure
 }
 
 /// Loop gains by phase and magnitude, with −180° at 0 dB.
@@ -124,6 +130,34 @@ pub fn bounds(title: &str, label: &str, omega: &[f64], upper: &[f64], lower: &[f
         layers,
         height: 280.0,
         origin: false,
+        equal: false,
     };
     Figure { title: title.to_owned(), panels: vec![panel] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::arrange;
+
+    /// The unit circle of a Nyquist diagram is a circle on the page, whether the loop gain is tall or wide.
+    #[test]
+    fn units_of_a_nyquist_diagram_are_equal() {
+        for (width, height) in [(0.5, 5.0), (5.0, 0.2), (1.0, 1.0)] {
+            let angles = || (0..50).map(|k| f64::from(k) * 0.06);
+            let response = Response {
+                name: "L".to_owned(),
+                re: angles().map(|x| width * x.cos()).collect(),
+                im: angles().map(|x| -height * x.sin()).collect(),
+            };
+            let figure = nyquist("", &[response]);
+            let layout = arrange(&figure);
+            let frame = &layout.frames[0];
+            let length = |x: f64, y: f64| {
+                let (a, b) = (frame.place(&figure.panels[0], 0.0, 0.0), frame.place(&figure.panels[0], x, y));
+                (b.x - a.x).abs() + (b.y - a.y).abs()
+            };
+            assert!((length(1.0, 0.0) / length(0.0, 1.0) - 1.0).abs() < 1e-9, "{width} {height}");
+        }
+    }
 }

@@ -42,6 +42,8 @@ pub struct Panel {
     pub height: f64,
     /// Whether zero is marked by a line on each axis.
     pub origin: bool,
+    /// Whether one unit is as long on both axes: the x axis is made longer for it, or the frame lower.
+    pub equal: bool,
 }
 
 /// An axis.

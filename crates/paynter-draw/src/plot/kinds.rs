@@ -54,7 +54,7 @@ fn frequency_axis() -> Axis {
 }
 
 fn panel(x: Axis, y: Axis, layers: Vec<Layer>, height: f64) -> Panel {
-    Panel { x, y, layers, height, origin: false }
+    Panel { x, y, layers, height, origin: false, equal: false }
 }
 
 /// Looks for several lines in one frame: one that runs along an earlier one

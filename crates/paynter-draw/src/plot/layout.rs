@@ -115,14 +115,26 @@ pub fn arrange(figure: &Figure) -> Layout {
     top = layout.legend(&common, left, top);
     for (index, panel) in figure.panels.iter().enumerate() {
         top = layout.legend(own.get(index).map_or(&[], Vec::as_slice), left, top);
-        let rect = Rect::new(left, top, left + width, top + panel.height);
         let shares = |other: usize| figure.panels.get(other).is_some_and(|next| next.x == panel.x);
         // Panels that share an axis share its range.
         let first = (0..index).rev().take_while(|i| shares(*i)).last().unwrap_or(index);
         let last = (index..figure.panels.len()).take_while(|i| shares(*i)).last().unwrap_or(index);
         let range = ranges[first..=last].iter().filter_map(|(range, _)| *range);
         let range = range.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let level = ticks(&panel.x.scale, range, panel.x.tight, width, Along::Level);
+        let mut level = ticks(&panel.x.scale, range, panel.x.tight, width, Along::Level);
+        let mut height = panel.height;
+        if panel.equal {
+            let [x, y] = [level.range, upright[index].range].map(|(low, high)| high - low);
+            let whole = y * width / height;
+            if x < whole {
+                let middle = 0.5 * (level.range.0 + level.range.1);
+                let wider = (middle - 0.5 * whole, middle + 0.5 * whole);
+                level = ticks(&panel.x.scale, Some(wider), true, width, Along::Level);
+            } else {
+                height = y * width / x;
+            }
+        }
+        let rect = Rect::new(left, top, left + width, top + height);
         layout.frame(panel, rect, &level, &upright[index]);
         layout.upright_axis(panel, rect, &upright[index]);
         top = rect.bottom;

@@ -56,6 +56,7 @@ pub fn fit(found: &Estimation) -> Figure {
             layers,
             height: 260.0,
             origin: false,
+            equal: false,
         });
     }
     Figure { title: format!("{}: measured and estimated", found.model), panels }
@@ -75,6 +76,7 @@ pub fn parameters(found: &Estimation) -> Figure {
         }],
         height: 130.0,
         origin: false,
+        equal: false,
     };
     let panels = found.estimates.iter().enumerate().take(PANELS).map(panel).collect();
     Figure { title: format!("{}: estimates by iteration", found.model), panels }
@@ -103,6 +105,7 @@ pub fn residuals(found: &Estimation) -> Figure {
             }],
             height: 180.0,
             origin: true,
+            equal: false,
         });
         let own = |series: &&paynter_estimate::Whiteness| {
             (series.experiment, series.output) == (curve.experiment, curve.output)
@@ -131,6 +134,7 @@ pub fn residuals(found: &Estimation) -> Figure {
             ],
             height: 150.0,
             origin: true,
+            equal: false,
         });
     }
     Figure { title: format!("{}: residuals", found.model), panels }

@@ -246,11 +246,12 @@ impl Robust {
         let resolved = found.axis.unresolved.is_empty();
         let mut proved = Vec::new();
         let mut estimated = Vec::new();
+        let all = if parameters.is_empty() { "radii of neglected dynamics" } else { "tolerances" };
         let of = if linearised { "the linearisation, its point held, is " } else { "" };
         if found.lower > 0.0 && wholes.is_empty() {
-            proved.push(format!("{of}stable up to {:.6} times the tolerances", found.lower));
+            proved.push(format!("{of}stable up to {:.6} times the {all}", found.lower));
         } else if found.lower >= 1.0 {
-            proved.push(format!("{of}stable within all tolerances"));
+            proved.push(format!("{of}stable within all {all}"));
         }
         if linearised {
             estimated.push(
@@ -275,7 +276,8 @@ impl Robust {
                 proved.push("the parameters of `worst` make the linearisation unstable".to_owned());
             }
             (Some(_), [], false) => {
-                proved.push("the parameters of `worst` make the model unstable".to_owned());
+                let what = if parameters.is_empty() { "complex blocks" } else { "parameters" };
+                proved.push(format!("the {what} of `worst` make the model unstable"));
             }
             (Some(_), [], true) => estimated.push(
                 "that the parameters of `worst` make the model unstable: its operating point moves with them"
