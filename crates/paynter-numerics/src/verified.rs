@@ -1,7 +1,7 @@
 //! Answers in numbers, put into the graph's own equations before they are given: operating points, poles,
 //! frequency responses and their sensitivities. One that contradicts them is refused.
 
-use crate::linear::refused;
+use crate::linear::{above_borders, refused};
 use crate::parametric::{Moved, ResponseSensitivity};
 use crate::program::Program;
 use crate::response::FrequencyResponse;
@@ -94,6 +94,7 @@ impl<'a> Values<'a> {
             inputs: inputs.collect(),
             variables,
             scales,
+            beside: Vec::new(),
             tolerance: 0.0,
         })
     }
@@ -163,7 +164,9 @@ fn located(
     let scales = of.scales(&numbers, sizes);
     let beside =
         moves.iter().filter_map(|(place, moved)| of.beside(&numbers, sizes, *place, moved)).collect();
-    Some((of.point(&numbers, scales)?, beside))
+    let mut point = of.point(&numbers, scales)?;
+    point.beside = of.run(&above_borders(equations, &of.symbols, &numbers));
+    Some((point, beside))
 }
 
 /// The places of variables whose states do not rest, in rising order.
@@ -240,6 +243,7 @@ impl Linearised<'_> {
                     inputs: vec![0.0; graph.inputs.len()],
                     variables: vec![0.0; width],
                     scales: vec![0.0; width],
+                    beside: Vec::new(),
                     tolerance: 0.0,
                 };
                 Some((point, Vec::new()))

@@ -82,6 +82,9 @@ pub struct Point {
     /// How large what makes up each of these variables is, where they cancel: they are known to rounding errors of
     /// that.
     pub scales: Vec<f64>,
+    /// The variables a little beside the point, on the side that is taken of laws with a kink at it; empty where none
+    /// is.
+    pub beside: Vec<f64>,
     /// Outputs are those of variables that are known to this part of their scales, as where roots are regularised.
     pub tolerance: f64,
 }

@@ -198,12 +198,29 @@ impl<'a> Pencil<'a> {
                 }
                 _ => at(s),
             };
-            let branch = pool.decide_choices(&[value], &beside)[0];
+            pool.decide_choices(&[value], &beside)[0]
+        });
+        let mut derivative = |branch: Expr| {
             let derivative = pool.diff(branch, symbol);
             pool.eval(derivative, &at).ok()
-        });
-        let (above, below) = (above?, below?);
-        ((above - below).abs() <= AGREEING_SIDES * above.abs().max(below.abs())).then_some(above)
+        };
+        let (up, down) = (derivative(above)?, derivative(below)?);
+        let alike = |a: f64, b: f64| (a - b).abs() <= AGREEING_SIDES * a.abs().max(b.abs());
+        if alike(up, down) {
+            return Some(up);
+        }
+        // At a kink the answer is about one side; where a law jumps there is none.
+        let [a, b] = [above, below].map(|branch| pool.eval(branch, &at).ok());
+        if point.beside.is_empty() || !alike(a?, b?) {
+            return None;
+        }
+        let taken = |s| match system.meaning(place, s) {
+            Some(Meaning::Variable(variable, sign)) => Some(sign * point.beside[variable]),
+            _ => at(s),
+        };
+        let branch = pool.decide_choices(&[value], &taken)[0];
+        let derivative = pool.diff(branch, symbol);
+        pool.eval(derivative, &at).ok()
     }
 
     /// What a parameter changes in linear equations.

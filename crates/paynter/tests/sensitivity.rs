@@ -451,6 +451,27 @@ fn static_gains_move_within_amounts_that_change_with_parameters() {
     }
 }
 
+/// A loudspeaker in a closed box: speeds at rest are zero but for rounding, and the compliances of suspension and box
+/// move together. H(0) of the cone is (Bl/Re)/(1/C + S²/V).
+#[test]
+fn speeds_at_rest_feed_nothing_into_what_is_conserved() {
+    let text = "model speaker { param Re = 6.4; param Bl = 7; param M = 0.015; param C = 8e-4; param S = 0.013
+        param V = 8.45e-8; input U = 1; Se amp = U; 1 el; R coil = Re; I ind = 5e-4; GY motor = Bl; 1 me; I cone = M
+        C susp = C; R loss = 1.1; TF dia = S; 1 ac; C box = V; R leak = 2e4; amp -> el; el -> coil, ind, motor
+        motor -> me; me -> cone, susp, loss, dia; dia -> ac; ac -> box, leak; output x = susp.q }";
+    let found = load(text).sensitivity(&SensitivityOptions::default(), &CancellationToken::new());
+    let gain = &found.unwrap().document(Naming::Flat, &Plain).dc_gain[0];
+    let (force, [c, s, v]) = (7.0 / 6.4, [8e-4, 0.013, 8.45e-8]);
+    let stiffness: f64 = 1.0 / c + s * s / v;
+    let near = |found: f64, right: f64| assert!((found / right - 1.0).abs() < 1e-9, "{found} for {right}");
+    near(gain.value, force / stiffness);
+    let by = |name: &str| gain.sensitivities.iter().find(|slope| slope.parameter == name).unwrap().value;
+    near(by("S"), -force / (stiffness * stiffness) * 2.0 * s / v);
+    near(by("V"), force / (stiffness * stiffness) * s * s / (v * v));
+    near(by("Bl"), gain.value / 7.0);
+    assert_eq!(by("M"), 0.0);
+}
+
 #[test]
 fn modes_move_as_their_polynomial_says() {
     // m s² + b s + k: ∂|λ|/∂k = 1/(2√(k m)), ζ = b/(2√(k m)), H(0) = 1/k.

@@ -159,6 +159,13 @@ fn rests_balance_or_are_none() {
     assert!(said.iter().any(|d| d.code.id() == "BG0603"), "{said:?}");
 }
 
+/// A valve that stands on the border of opening has a kink; the poles are those of its side, and checked.
+#[test]
+fn poles_at_a_kink_are_checked() {
+    let answer = trial("op6", &[]).poles(&CancellationToken::new()).unwrap();
+    assert_eq!(answer.checks.len(), 1);
+}
+
 /// Initial changes belong to the pair: Δy(0.5) by differences of exact responses.
 #[test]
 fn a_pair_begins_with_the_changes_of_its_initial_states() {

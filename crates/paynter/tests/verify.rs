@@ -162,6 +162,24 @@ fn wrong_answers_about_tangents_are_caught() {
     }
 }
 
+/// At a kink the answer is about one side of it, and poles of the other side are caught.
+#[test]
+fn poles_of_the_other_side_of_a_kink_are_caught() {
+    let text =
+        "model kink { input u = 0; Sf s = u; 0 n; C c = 1; R r { f = e + max(0, 3*e) }; s -> n; n -> c, r
+         output y = c.e }";
+    let answer = sound(text).poles(&CancellationToken::new()).unwrap();
+    assert!(answer.checks.len() == 1 && (answer.spectrum.poles[0].value.re + 4.0).abs() < 1e-12);
+    let linear = &answer.linear;
+    let linearised = Linearised { graph: answer.graph(), equations: &linear.equations, linear };
+    let check = |pole: f64| {
+        let mut pool = Pool::over(answer.pool());
+        linearised.check_poles(&mut pool, &[Complex64::from(pole)])
+    };
+    assert_eq!(check(-4.0).unwrap().len(), 1);
+    assert!(check(-1.0).is_err() && check(-2.5).is_err());
+}
+
 /// A quarter car on its springs, whose rest has positions side by side, and a level behind a valve.
 const MOVING: [&str; 2] = [
     "model quarter { param ms = 300; param mu = 40; param ks = 2e4; param k3 = 1e6; param kt = 2e5; param cs = 1500

@@ -22,6 +22,7 @@ use crate::linalg::Matrices;
 use crate::operating::{OperatingPoint, Probes};
 
 pub use opened::Opened;
+pub(crate) use tangent::above_borders;
 pub use tangent::{near, tangent, to_differentiate};
 pub use zeros::rounded_degrees;
 

@@ -338,20 +338,13 @@ fn beside_borders(
     roots: Vec<Expr>,
     values: &BTreeMap<Symbol, f64>,
 ) -> Vec<Expr> {
-    let moving: BTreeSet<Symbol> = equations
-        .states
-        .iter()
-        .map(|state| state.symbol)
-        .chain(equations.constraints.iter().map(|constraint| constraint.unknown))
-        .chain(equations.inputs.iter().flat_map(|input| input.symbols.iter().copied()))
-        .collect();
+    let moving = moving(equations);
     let beside = |side: f64| {
         let values = &values;
         let moving = &moving;
         move |symbol: Symbol| {
             let x = *values.get(&symbol)?;
-            let apart = BESIDE_A_BORDER * x.abs() + f64::MIN_POSITIVE.sqrt();
-            Some(if moving.contains(&symbol) { x + side * apart } else { x })
+            Some(if moving.contains(&symbol) { x + side * apart(x) } else { x })
         }
     };
     let [above, below] = [1.0, -1.0].map(|side| pool.decide_choices(&roots, &beside(side)));
@@ -377,6 +370,26 @@ fn beside_borders(
         }
     }
     new
+}
+
+/// What moves: states, unknowns and inputs.
+fn moving(equations: &Equations) -> BTreeSet<Symbol> {
+    let states = equations.states.iter().map(|state| state.symbol);
+    let unknowns = equations.constraints.iter().map(|constraint| constraint.unknown);
+    let inputs = equations.inputs.iter().flat_map(|input| input.symbols.iter().copied());
+    states.chain(unknowns).chain(inputs).collect()
+}
+
+/// How far beside a border what moves is looked at.
+fn apart(x: f64) -> f64 {
+    BESIDE_A_BORDER * x.abs() + f64::MIN_POSITIVE.sqrt()
+}
+
+/// Numbers of symbols where what moves is above the borders of kinks, whose side the tangent is on.
+pub(crate) fn above_borders(equations: &Equations, symbols: &[Symbol], numbers: &[f64]) -> Vec<f64> {
+    let moving = moving(equations);
+    let both = symbols.iter().zip(numbers);
+    both.map(|(symbol, x)| if moving.contains(symbol) { x + apart(*x) } else { *x }).collect()
 }
 
 /// The value of an expression, and the sizes of its terms added up.

@@ -294,6 +294,20 @@ impl Conserved {
     }
 }
 
+/// A solution of A z = −b without what is only rounding in it, as the speed at rest: by Skeel's bound of its errors,
+/// ε·|A⁻¹|·|A|·|z|. `solved` is −A⁻¹.
+fn without_rounding(mut z: Vec<f64>, a: &Sparse, solved: &Mat<Complex64>) -> Vec<f64> {
+    let mut products = vec![0.0; z.len()];
+    a.entries.iter().for_each(|(i, j, v)| products[*i] += (v * z[*j]).abs());
+    for (i, z) in z.iter_mut().enumerate() {
+        let size: f64 = products.iter().enumerate().map(|(k, product)| solved[(i, k)].norm() * product).sum();
+        if z.abs() <= products.len() as f64 * f64::EPSILON * size {
+            *z = 0.0;
+        }
+    }
+    z
+}
+
 /// Whether a sum is rounding of its terms.
 fn is_nothing(terms: impl Iterator<Item = f64>) -> bool {
     let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x: f64| (sum + x, size + x.abs()));
@@ -313,6 +327,7 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
         }
     };
     let Some(solved) = solved else { return Vec::new() };
+    let regular = conserved.as_ref().map_or(&matrices.a, |conserved| &conserved.regular);
     let keeps = |parts: &[(usize, f64)]| conserved.as_ref().is_none_or(|conserved| conserved.keep(parts));
     if conserved.as_ref().is_some_and(|conserved| !derivatives.iter().all(|m| conserved.last(&m.a))) {
         return Vec::new();
@@ -344,6 +359,7 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
             let column = b(matrices, input);
             let z: Vec<f64> =
                 (0..n).map(|i| column.iter().map(|(k, v)| solved[(i, *k)].re * v).sum()).collect();
+            let z = without_rounding(z, regular, &solved);
             let moved = |m: &Matrices| -> Vec<(usize, f64)> {
                 let own = m.a.entries.iter().map(|(i, j, v)| (*i, v * z[*j]));
                 own.chain(b(m, input)).collect()

@@ -45,6 +45,7 @@ impl Simulation {
                 inputs: witness.inputs.clone(),
                 variables: witness.variables.clone(),
                 scales: scales.clone(),
+                beside: Vec::new(),
                 tolerance,
             };
             let what = format!("the run at t = {}", moment(witness.t));
