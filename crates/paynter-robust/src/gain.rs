@@ -11,8 +11,8 @@ use crate::golden::golden;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
 use crate::tolerance::{
-    CONTRADICTION, FIRST_BRACKET, FLAT, GAIN_DIFFERENCE, GAIN_STEPS, MIXED_TOLERANCE, SEARCH_TOLERANCE,
-    VERTEX_PARAMETERS,
+    CONTRADICTION, FIRST_BRACKET, GAIN_DIFFERENCE, GAIN_STEPS, MIXED_TOLERANCE, SEARCH_TOLERANCE,
+    VERTEX_PARAMETERS, WITHOUT_EFFECT,
 };
 
 type Complex = Matrix<Complex64>;
@@ -266,7 +266,7 @@ impl Climb<'_> {
             if largest == 0.0 || !largest.is_finite() {
                 break;
             }
-            let vertex = gradient.iter().zip(&delta).map(|(g, x)| match g.abs() > FLAT * largest {
+            let vertex = gradient.iter().zip(&delta).map(|(g, x)| match g.abs() > WITHOUT_EFFECT * largest {
                 true => size.copysign(*g),
                 false => *x,
             });

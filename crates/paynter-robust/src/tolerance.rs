@@ -87,9 +87,6 @@ pub const BESIDE_AXIS: f64 = 0.3;
 /// equations may have no solution, or fewer states, and neither is a loss of stability.
 pub const END_OF_SCALING: f64 = 1e-6;
 
-/// A derivative below this share of the largest leaves its parameter where it is, where a gain is climbed.
-pub const FLAT: f64 = 1e-9;
-
 /// How much above the largest bound found at a frequency the bound for all frequencies is proved: the
 /// promise is one percent, and half of it makes intervals wide.
 pub const BOUND_SLACK: f64 = 0.005;
@@ -137,7 +134,8 @@ pub const REAL_POLE: f64 = 1e-12;
 /// Parameters count as smaller from this relative change on.
 pub const SMALLER_PARAMETERS: f64 = 1e-12;
 
-/// A parameter whose derivative is below this share of the largest does not matter to a pole.
+/// A parameter whose derivative is below this share of the largest does not matter to a pole, and leaves
+/// it where it is where a gain is climbed.
 pub const WITHOUT_EFFECT: f64 = 1e-9;
 
 /// A state takes part in a mode from this share of the largest entry of its eigenvector on.

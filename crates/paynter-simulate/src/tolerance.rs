@@ -36,6 +36,13 @@ pub(crate) const DEFECT_SPAN: f64 = 1e-10;
 /// So many parts of a step are searched for a variation of signals that stages have not seen; a narrow bump
 /// is found after two for each halving.
 pub(crate) const SIGNAL_PARTS: usize = 500;
+/// Signals are enclosed within this factor of what is seen of them, so that too large a bound hides no variation …
+pub(crate) const SIGNAL_BOUND_FACTOR: f64 = 4.0;
+/// … over so many parts at most: halved again and again, the first is a billionth.
+pub(crate) const SIGNAL_BOUND_PARTS: usize = 30;
+/// A term whose derivative allows it to vary by more than so many times what stages have seen of it is not resolved
+/// by them; a sine within a third of its period is.
+pub(crate) const UNSEEN_VARIATION: f64 = 10.0;
 /// A step is shortened to where such a variation begins, unless that is less than this part of it …
 pub(crate) const SIGNAL_RETRY: f64 = 0.02;
 /// … where it is shortened to this part: stages so near see the variation themselves.
@@ -262,6 +269,8 @@ pub(crate) const LEAST_LOG_ERROR: f64 = -9.210_340_371_976_182;
 pub(crate) const LANDING_SHARE: f64 = 0.999;
 /// No step is smaller than this part of the time: rounding of the time itself.
 pub(crate) const SMALLEST_STEP: f64 = 1e-14;
+/// The first step is no shorter than so many of these: estimates of it have their limits.
+pub(crate) const LEAST_FIRST_STEP: f64 = 10.0;
 /// A remainder below this part of a fixed step is rounding.
 pub(crate) const STEP_REMAINDER: f64 = 1e-9;
 /// So many evaluation errors within a small part of the run end it.
@@ -275,6 +284,12 @@ pub(crate) const GROUP_RESOLUTION: f64 = 1e-6;
 /// The nominal magnitude of a state that is zero is what drives it makes of it within this part of the run, or
 /// within the shortest time scale of the model.
 pub(crate) const NOMINAL_SPAN: f64 = 1e-3;
+/// Signals of time are looked at in so many places of that part …
+pub(crate) const NOMINAL_PLACES: u32 = 20;
+/// … each so much nearer to its start: a burst may be far shorter.
+pub(crate) const NOMINAL_PLACE_RATIO: f64 = 0.25;
+/// An estimate that states have not come up to is made anew after so many times as long as it has held.
+pub(crate) const NOMINAL_GROWTH: f64 = 2.0;
 /// Power iterations for that time scale.
 pub(crate) const NOMINAL_ITERATIONS: u32 = 20;
 /// Rounding of states on a sliding surface is followed to so many states behind each other.

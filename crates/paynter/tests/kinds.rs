@@ -1,5 +1,5 @@
-//! Kinds of models on which runs once were wrong, drawn at random: pulse trains and bumps, blocks and networks of
-//! dry friction, networks of diodes, rectifiers with coils, sawtooths of states, weirs, check
+//! Kinds of models on which runs once were wrong, drawn at random: pulse trains, bumps
+//! and bursts, sources that cancel, blocks and networks of dry friction, networks of diodes, rectifiers with coils, sawtooths of states, weirs, check
 //! valves, relays that hold themselves, charge pumps clocked by sawtooths, rectifiers that read their current, engines on windows of their angle, laws with poles, changes of units. Each against a solution of its own: piecewise exact, or
 //! small fixed steps on a regularised law. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
 
@@ -81,6 +81,105 @@ fn smooth_bumps() {
             (y - exact).abs() <= 300.0 * rtol * exact.abs().max(1.0),
             "seed {seed}: {y}, not {exact}\n{text}"
         );
+    });
+}
+
+/// Short bursts of many shapes into a storage that is empty and leaks: what is left of them is an integral.
+#[test]
+fn bursts() {
+    each(32, |seed| {
+        let mut draw = Draw::new(seed);
+        let (at, width) = (draw.between(1.0, 8.0), 10f64.powf(draw.between(-7.0, -1.5)));
+        let shape = draw.of(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        let u = format!("((t - {at})/{width})");
+        let form = match shape {
+            0 => format!("max(0, 1 - abs({u}))"),
+            1 => format!("if(t < {at}, 0, {u}*exp(-{u}))"),
+            2 => format!("if(t < {at}, 0, exp(-{u}) - exp(-2*{u}))"),
+            3 => format!("sin(pi*{u})^2*pulse({at}, {at} + {width})"),
+            4 => format!("{u}^2*exp(-{u}^2)"),
+            5 => format!("(tanh({u}) - tanh({u} - 20))"),
+            6 => format!("(1/(1 + exp(-{u})) - 1/(1 + exp(20 - {u})))"),
+            _ => format!("{u}*pulse({at}, {at} + {width})"),
+        };
+        let law = |u: f64| match shape {
+            0 => (1.0 - u.abs()).max(0.0),
+            1 => {
+                if u < 0.0 {
+                    0.0
+                } else {
+                    u * (-u).exp()
+                }
+            }
+            2 => {
+                if u < 0.0 {
+                    0.0
+                } else {
+                    (-u).exp() - (-2.0 * u).exp()
+                }
+            }
+            3 => {
+                if (0.0..1.0).contains(&u) {
+                    (PI * u).sin().powi(2)
+                } else {
+                    0.0
+                }
+            }
+            4 => u * u * (-u * u).exp(),
+            5 => u.tanh() - (u - 20.0).tanh(),
+            6 => 1.0 / (1.0 + (-u).exp()) - 1.0 / (1.0 + (20.0 - u).exp()),
+            _ => {
+                if (0.0..=1.0).contains(&u) {
+                    u
+                } else {
+                    0.0
+                }
+            }
+        };
+        let text = format!(
+            "model burst {{ Sf s = {form}/{width}; 0 n; C c = 1; R r = 1; s -> n; n -> c, r; output q = c.q }}"
+        );
+        let end = 10.0;
+        let (found, rtol) = outputs(&text, end, &mut draw);
+        // Gauss's rule of three points on parts that end where the law bends or jumps.
+        let (parts, mut exact) = (200, 0.0);
+        for part in -40 * parts..60 * parts {
+            let middle = (f64::from(part) + 0.5) / f64::from(parts);
+            for (place, weight) in [(-0.6f64.sqrt(), 5.0), (0.0, 8.0), (0.6f64.sqrt(), 5.0)] {
+                let u = middle + 0.5 * place / f64::from(parts);
+                exact += weight / 18.0 / f64::from(parts) * law(u) * (at + width * u - end).exp();
+            }
+        }
+        let y = last(&found[0]);
+        assert!(
+            (y - exact).abs() <= 300.0 * rtol * (at - end).exp().max(exact),
+            "seed {seed}: {y}, not {exact}\n{text}"
+        );
+    });
+}
+
+/// Sources that cancel but for rounding leave at rest what is at rest.
+#[test]
+fn sources_that_cancel() {
+    each(12, |seed| {
+        let mut draw = Draw::new(seed);
+        let (height, w) = (10f64.powf(draw.between(-9.0, 9.0)), draw.between(0.5, 400.0));
+        let phases = draw.of(&[3, 5, 6]);
+        let mut text = String::from(
+            "model star { 0 star; 1 neutral; I coil = 0.001; star -> neutral -> coil; output i = coil.f\n",
+        );
+        for k in 0..phases {
+            let angle = 2.0 * PI * f64::from(k) / f64::from(phases);
+            write!(
+                text,
+                "Se u{k} = {height:e}*sin({w}*t + {angle}); 1 b{k}; R r{k} = 10; u{k} -> b{k} -> star; b{k} -> r{k}\n"
+            )
+            .unwrap();
+        }
+        text.push('}');
+        let (found, _) = outputs(&text, 0.1, &mut draw);
+        let y = last(&found[0]);
+        assert!(y.abs() <= 1e-12 * height, "seed {seed}: {y}\n{text}");
     });
 }
 

@@ -149,6 +149,12 @@ impl ZeroCrossingDetector {
         next
     }
 
+    /// Until when functions of time alone are known to keep their modes; infinite where there are none.
+    pub fn no_time_event_until(&self) -> f64 {
+        let clear = |known: &Ahead| known.next.map_or(known.clear_until, |(at, _)| at);
+        self.ahead.iter().map(clear).fold(f64::INFINITY, f64::min)
+    }
+
     /// Looks for the first crossing between where the function is known to have none and `limit`: intervals
     /// in which it has a sign, or rises or falls throughout, are decided; others are halved.
     fn search_time_event(&mut self, system: &mut System<'_>, place: usize, limit: f64, known: &mut Ahead) {

@@ -70,6 +70,8 @@ pub(crate) struct Integrator<'a> {
     noise: Vec<f64>,
     /// Nominal magnitudes of states that were zero where they were last estimated.
     nominal: Vec<f64>,
+    /// When they were estimated last, and from when on this may have proved wrong.
+    estimated: (f64, f64),
     /// The smallest parameter or initial state that is not zero.
     smallest: f64,
     signals: Signals,
@@ -169,6 +171,7 @@ impl<'a> Integrator<'a> {
             among: vec![0.0; n],
             noise: vec![0.0; n],
             nominal: vec![0.0; n],
+            estimated: (options.t_start, f64::NEG_INFINITY),
             smallest: parameters.iter().chain(&x).map(|v| v.abs()).filter(|v| *v > 0.0).fold(1.0, f64::min),
             signals: Signals::default(),
             largest: x.iter().map(|v| v.abs()).collect(),

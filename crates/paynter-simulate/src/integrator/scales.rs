@@ -4,9 +4,9 @@ use super::Integrator;
 use crate::sensitivity::lanes::larger;
 use crate::system::Values;
 use crate::tolerance::{
-    CAUTIOUS_STEP, GROUP_RESOLUTION, GROUP_ROUNDING, LONGEST_FIRST_STEP, NOISE_LEVELS, NOMINAL_ITERATIONS,
-    NOMINAL_LEVELS, NOMINAL_SPAN, SHORTER_FIRST_STEP, SLIDING_CANCELLATION, SMALL_NORM, STATE_RESOLUTION,
-    VANISHING_RATES,
+    CAUTIOUS_STEP, GROUP_RESOLUTION, GROUP_ROUNDING, LEAST_FIRST_STEP, LONGEST_FIRST_STEP, NOISE_LEVELS,
+    NOMINAL_GROWTH, NOMINAL_ITERATIONS, NOMINAL_LEVELS, NOMINAL_PLACE_RATIO, NOMINAL_PLACES, NOMINAL_SPAN,
+    SHORTER_FIRST_STEP, SLIDING_CANCELLATION, SMALL_NORM, STATE_RESOLUTION, VANISHING_RATES,
 };
 
 impl Integrator<'_> {
@@ -51,11 +51,16 @@ impl Integrator<'_> {
     }
 
     /// Estimates the nominal magnitudes of states that are zero now, lest rounding be resolved as if it were them:
-    /// what rates make of them within the shortest time scale of the model, or a small part of the run, once
-    /// the states that drive them are as large as that themselves.
+    /// what inputs make of them up to the next time event, and what states make of them within the shortest time scale
+    /// of the model, or a small part of the run, once they are as large as that themselves. Estimates that states have
+    /// not come up to in that time are made anew.
     pub(super) fn estimate_nominal_magnitudes(&mut self) {
         let groups = &self.system.model.groups;
-        let without_magnitude = |i: &usize| self.largest[*i] == 0.0 && self.among[groups[*i]] == 0.0;
+        let overdue = self.t >= self.estimated.1;
+        let without_magnitude = |i: &usize| {
+            self.largest[*i] == 0.0 && self.among[groups[*i]] == 0.0
+                || overdue && self.largest[*i] < self.nominal[*i]
+        };
         let without_magnitude: Vec<usize> = (0..self.x.len()).filter(without_magnitude).collect();
         if without_magnitude.is_empty() {
             return;
@@ -67,6 +72,7 @@ impl Integrator<'_> {
         let n = self.x.len();
         let span = self.options.t_end - self.options.t_start;
         let mut time = NOMINAL_SPAN * span;
+        let Drive { horizon, made: drive, rounding, rates: beside } = self.drive(time);
         let mut sizes = vec![0.0; n];
         let mut values = Values::default();
         // Uneven, so that differences of states do not vanish.
@@ -79,7 +85,7 @@ impl Integrator<'_> {
             // So far away a law may have no value; then the others stay where they are.
             let mut near = self.x.clone();
             without_magnitude.iter().for_each(|i| near[*i] = trial[*i]);
-            let later = self.t + if round == 0 { 0.0 } else { time };
+            let later = self.t + if round == 0 { 0.0 } else { horizon };
             if self.system.full(later, &trial, &mut values).is_err()
                 && self.system.full(later, &near, &mut values).is_err()
             {
@@ -100,7 +106,13 @@ impl Integrator<'_> {
             };
             if round == 0 {
                 starts_singular = singular;
-                time = time.min(1.0 / spectral_radius(n, product));
+                let relaxation = 1.0 / spectral_radius(n, product);
+                time = time.min(relaxation);
+                // Rounding of rates that go on like that adds up for as long as states remember it.
+                let lasting = span.min(relaxation).max(horizon) / horizon;
+                without_magnitude.iter().for_each(|i| {
+                    self.noise[*i] = larger(self.noise[*i], rounding.0[*i].max(lasting * rounding.1[*i]));
+                });
                 // What only follows states that rounding moves is moved by it as well; those on the surface
                 // themselves are held there.
                 for _ in 0..NOISE_LEVELS {
@@ -112,7 +124,9 @@ impl Integrator<'_> {
                     without_magnitude.iter().zip(more).for_each(|(i, more)| self.noise[*i] = more);
                 }
             }
-            let made = |i: usize| time * values.data[i].abs().max(product(&sizes, i));
+            // What the states that have a size now change in the rates.
+            let change = |i: usize| if round == 0 { 0.0 } else { (values.data[i] - beside[i]).abs() };
+            let made = |i: usize| drive[i].max(time * change(i).max(product(&sizes, i)));
             // The first two rounds tell what inputs do, now and a little later; further ones reach further states.
             let settled = |i: usize| round > 1 && sizes[i] > 0.0;
             let next: Vec<f64> =
@@ -139,10 +153,44 @@ impl Integrator<'_> {
         self.system.follow_modes(false);
         self.system.set_point_to(present);
         for i in without_magnitude {
-            if sizes[i].is_finite() {
-                self.nominal[i] = larger(self.nominal[i], sizes[i]);
-            }
+            self.nominal[i] = if sizes[i].is_finite() { sizes[i] } else { 0.0 };
         }
+        // Each time it is longer until the next estimate, so that there are few of them.
+        let waited = (self.t - self.estimated.0).max(time);
+        self.estimated = (self.t, self.t + NOMINAL_GROWTH * waited);
+    }
+
+    /// What inputs make of states within `time`, or up to the next time event if that is sooner. Signals of time may be
+    /// over long before: their part is the largest that rates at times between make of the time up to there.
+    fn drive(&mut self, time: f64) -> Drive {
+        let n = self.x.len();
+        let stop = self.next_stop(self.t + time);
+        let horizon = if stop.at > self.t { time.min(stop.at - self.t) } else { time };
+        let varied = self.system.model.time_signals.results() > 0;
+        let zeros = || vec![0.0; n];
+        let mut drive = Drive { horizon, made: zeros(), rounding: (zeros(), zeros()), rates: zeros() };
+        let (mut rates, mut ahead) = (zeros(), horizon);
+        for part in 0..=if varied { NOMINAL_PLACES } else { 0 } {
+            if self.system.rates(self.t + ahead, &self.x, &mut rates).is_ok() {
+                let made = drive.made.iter_mut().zip(&rates);
+                made.for_each(|(made, rate)| *made = larger(*made, ahead * rate.abs()));
+                let widths = self.system.rounding_of_rates();
+                let widths = widths.iter().map(|width| ahead * width);
+                if part == 0 {
+                    drive.rates.clone_from(&rates);
+                    drive.rounding.1 = widths.collect();
+                } else {
+                    drive
+                        .rounding
+                        .0
+                        .iter_mut()
+                        .zip(widths)
+                        .for_each(|(most, width)| *most = larger(*most, width));
+                }
+            }
+            ahead *= NOMINAL_PLACE_RATIO;
+        }
+        drive
     }
 
     /// Fits the absolute tolerances to the largest values that states have had.
@@ -193,8 +241,20 @@ impl Integrator<'_> {
         } else {
             (0.01 / size).powf(1.0 / (order + 1.0))
         };
-        (fine * span).min(100.0 * rough).min(span)
+        (fine * span).min(100.0 * rough).min(span).max(LEAST_FIRST_STEP * self.smallest(span))
     }
+}
+
+/// What inputs do to states from now on.
+struct Drive {
+    /// How far this looks ahead.
+    horizon: f64,
+    /// What they make of each state until then.
+    made: Vec<f64>,
+    /// What rounding of the terms of each rate makes of it, where they cancel: before, and then.
+    rounding: (Vec<f64>, Vec<f64>),
+    /// The rates then.
+    rates: Vec<f64>,
 }
 
 /// The spectral radius of a matrix without negative entries, by power iteration; zero where it is none.

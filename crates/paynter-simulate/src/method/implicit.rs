@@ -157,7 +157,8 @@ impl Iteration for StageIteration<'_, '_> {
             self.change[j] = self.base[j] + k * self.rate[j] - self.stages.scratch[j];
         }
         self.factors.solve(self.change);
-        self.size = self.tolerance.norm(self.change, &self.stages.scratch, &self.stages.start);
+        // In one measure throughout: beside an iterate that runs away, the way back would look short.
+        self.size = self.tolerance.norm(self.change, self.base, &self.stages.start);
         Ok(if self.size.is_finite() { Progress::Continue } else { Progress::Failed })
     }
 

@@ -102,6 +102,8 @@ pub struct Compiled {
     pub(crate) time_functions: Vec<TimeFunction>,
     /// What rates and residuals read of time alone, where it is not straight in time.
     pub(crate) time_signals: Program,
+    /// Those of them that are terms of one sum.
+    pub(crate) time_sums: Vec<Vec<usize>>,
     /// Initial states, then their derivatives.
     pub(crate) initial: Program,
     pub(crate) initial_places: Vec<(usize, usize)>,
@@ -261,7 +263,7 @@ fn assemble(
         time_functions.push(TimeFunction { relation, program, fixed });
     }
     let read: Vec<Expr> = rates.iter().chain(residuals).copied().collect();
-    let time_signals = time_signals(pool, &read, *time, &moving);
+    let (time_signals, time_sums) = time_signals(pool, &read, *time, &moving);
     let time_signals = Program::staged(pool, &time_signals, &slow, &[*time])?;
     let inner: Vec<Symbol> = states.iter().chain(unknowns).copied().collect();
     let linear = is_linear(pool, &read, &inner, &moving);
@@ -295,6 +297,7 @@ fn assemble(
         timed,
         time_functions,
         time_signals,
+        time_sums,
         initial: Program::compile(pool, &starts, &parameters)?,
         initial_places,
         agreement: Program::compile(pool, &agreement, &parameters)?,
@@ -324,8 +327,14 @@ fn of_time_alone(pool: &Pool, relations: &[Expr], time: Symbol, moving: &BTreeSe
     relations.iter().map(alone).collect()
 }
 
-/// The largest parts of expressions that read time alone, term by term, without those straight in time.
-fn time_signals(pool: &mut Pool, read: &[Expr], time: Symbol, moving: &BTreeSet<Symbol>) -> Vec<Expr> {
+/// The largest parts of expressions that read time alone, term by term, without those straight in time; and which of
+/// them are terms of one sum.
+fn time_signals(
+    pool: &mut Pool,
+    read: &[Expr],
+    time: Symbol,
+    moving: &BTreeSet<Symbol>,
+) -> (Vec<Expr>, Vec<Vec<usize>>) {
     let order = pool.reachable(read);
     // Whether each node reads time, and whether it reads anything else that moves.
     let mut reads: FxHashMap<Expr, (bool, bool)> = FxHashMap::default();
@@ -344,23 +353,33 @@ fn time_signals(pool: &mut Pool, read: &[Expr], time: Symbol, moving: &BTreeSet<
     for node in order.iter().filter(|node| !alone(node)) {
         signals.extend(pool.children(*node).iter().copied().filter(alone));
     }
-    let mut terms = BTreeSet::new();
-    for signal in signals {
-        match pool.node(signal) {
-            Node::Sum(list) => terms.extend(list.iter().copied().filter(alone)),
+    let (mut terms, mut sums) = (BTreeSet::new(), Vec::new());
+    for signal in &signals {
+        match pool.node(*signal) {
+            Node::Sum(_) => sums.push(*signal),
             _ => {
-                terms.insert(signal);
+                terms.insert(*signal);
             }
         }
     }
-    let mut bent = Vec::new();
+    // What the sums of others read is of one sum as well: sources of one loop that take turns.
+    sums.extend(
+        order.iter().copied().filter(|node| !alone(node) && matches!(pool.node(*node), Node::Sum(_))),
+    );
+    let sums: Vec<Vec<Expr>> =
+        sums.into_iter().map(|sum| pool.children(sum).iter().copied().filter(alone).collect()).collect();
+    terms.extend(sums.iter().flatten().filter(|term| !matches!(pool.node(**term), Node::Sum(_))));
+    let mut bent: Vec<Expr> = Vec::new();
     for term in terms {
         let derivative = pool.diff(term, time);
         if pool.depends_on(derivative, time) {
             bent.push(term);
         }
     }
-    bent
+    let place: FxHashMap<Expr, usize> = bent.iter().enumerate().map(|(j, term)| (*term, j)).collect();
+    let sums = sums.into_iter().map(|sum| sum.iter().filter_map(|term| place.get(term).copied()).collect());
+    let sums: BTreeSet<Vec<usize>> = sums.filter(|sum: &Vec<usize>| sum.len() > 1).collect();
+    (bent, sums.into_iter().collect())
 }
 
 /// Whether the derivatives of rates and residuals by states and unknowns change between events only.

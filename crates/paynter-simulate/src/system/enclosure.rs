@@ -112,6 +112,16 @@ impl System<'_> {
         None
     }
 
+    /// How far rounding may move the rates at the present point: the widths of their enclosures there.
+    pub fn rounding_of_rates(&mut self) -> Vec<f64> {
+        let model = self.model;
+        let fast: Vec<Enclosure> = self.fast.iter().map(|value| point(*value)).collect();
+        let mut found = Vec::new();
+        self.enclosed_rates.run(&model.rates, &self.configuration, &fast, &mut found);
+        let width = |rate: &Enclosure| if rate.value.is_bounded() { rate.value.width() } else { 0.0 };
+        found.iter().map(width).collect()
+    }
+
     /// The signals of time alone that rates read, over an interval of time.
     pub fn enclose_signals(&mut self, time: Range, out: &mut Vec<Enclosure>) {
         let model = self.model;
