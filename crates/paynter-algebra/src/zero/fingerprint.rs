@@ -6,7 +6,7 @@ use crate::node::Expr;
 use crate::pool::Pool;
 
 /// The point of all fingerprints.
-const SEED: u64 = 0;
+const FINGERPRINT_SEED: u64 = 0;
 
 /// Remembers the fingerprint of every expression it has seen.
 ///
@@ -18,7 +18,7 @@ pub struct Fingerprints {
 
 impl Default for Fingerprints {
     fn default() -> Fingerprints {
-        Fingerprints { point: Residues::of_rational(SEED) }
+        Fingerprints { point: Residues::of_rational(FINGERPRINT_SEED) }
     }
 }
 
