@@ -338,7 +338,7 @@ impl Model {
         options: Measurements,
         tolerance: Option<f64>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(Answer, String, Vec<(String, f64)>)> {
+    ) -> PyResult<Estimated> {
         let options = EstimateOptions::try_from(options)?;
         let found = ask(py, progress.as_ref(), |token| {
             let answer = self.inner.estimate(&options, token)?;
@@ -386,6 +386,9 @@ impl Model {
         Answer::new(py, found.map_err(|reason| self.unanswered(py, reason, &options.data))?)
     }
 }
+
+/// An estimation, the text of the model with the estimates, and the estimated parameters in their declared units.
+type Estimated = (Answer, String, Vec<(String, f64)>);
 
 /// What an estimation is asked for.
 #[derive(FromPyObject)]

@@ -133,7 +133,7 @@ impl Range {
         }
         let [ll, lh, hl, hh] = [self.lo * b.lo, self.lo * b.hi, self.hi * b.lo, self.hi * b.hi];
         // Finite numbers, nearly always: their products need not be asked for zeros times infinity.
-        if (ll - ll) + (lh - lh) + (hl - hl) + (hh - hh) == 0.0 {
+        if ll.is_finite() & lh.is_finite() & hl.is_finite() & hh.is_finite() {
             let less = |a: f64, b: f64| if a < b { a } else { b };
             let more = |a: f64, b: f64| if a > b { a } else { b };
             return Range { lo: less(less(ll, lh), less(hl, hh)), hi: more(more(ll, lh), more(hl, hh)) }

@@ -114,7 +114,7 @@ impl Integrator<'_> {
         if trial.steps == 0 {
             trial.since = now;
         }
-        let settled = growth.map_or(true, |growth| trial.open && growth < TRIAL_GROWTH);
+        let settled = growth.is_none_or(|growth| trial.open && growth < TRIAL_GROWTH);
         trial.open |= growth.is_none();
         trial.steps += u32::from(trial.steps > 0 || settled);
         if trial.steps <= TRIAL_STEPS {
