@@ -31,7 +31,12 @@ impl BlockDiagram {
             let from: Vec<usize> =
                 self.wires.iter().filter(|wire| wire.to == *output).map(|wire| wire.from).collect();
             let [from] = from[..] else { continue };
-            let doubled = beside && self.blocks[from].kind == BlockKind::Function;
+            // Where nothing else reads the nominal part, δ stands behind it: beside it would leave its line open.
+            let read_elsewhere = self
+                .wires
+                .iter()
+                .any(|wire| wire.from == from && wire.to != *output && !detectors.contains(&wire.to));
+            let doubled = beside && read_elsewhere && self.blocks[from].kind == BlockKind::Function;
             let (text, read) = match doubled {
                 true => {
                     let own = &self.blocks[from].text;
