@@ -136,7 +136,7 @@ fn every_line_of_a_block_diagram_ends_where_it_is_read() {
         "model gear { param n = 2; param J1 = 3; param J2 = 5; param b = 1; input u = 1; Se motor = u; 1 near; 1 far; I first = J1; I second = J2; R drag = b; TF gear = n; motor -> near; near -> first, drag; near -> gear -> far; far -> second; output w = first.f }",
     );
     let token = CancellationToken::new();
-    for only in ["J2", "b"] {
+    for only in ["J2", "J1", "b"] {
         let options = LftOptions { only: vec![only.to_owned()], ..LftOptions::default() };
         let diagram = gear.uncertain_blocks(&options, &token).unwrap().unwrap();
         for (place, block) in diagram.blocks.iter().enumerate() {
