@@ -174,6 +174,7 @@ fn gallery() -> Vec<(&'static str, Figure)> {
                     }],
                     height: 200.0,
                     origin: false,
+                    equal: false,
                 }],
             },
         ),
@@ -237,6 +238,7 @@ fn gallery() -> Vec<(&'static str, Figure)> {
                     }],
                     height: 200.0,
                     origin: false,
+                    equal: false,
                 }],
             },
         ),
@@ -362,6 +364,7 @@ fn a_small_figure_is_written_as_expected() {
             }],
             height: 120.0,
             origin: false,
+            equal: false,
         }],
     };
     let svg = plot_svg(&figure, &SvgStyle::default());

@@ -129,6 +129,23 @@ fn block_diagrams_close_the_loops_as_the_paper_draws_them() {
     }
 }
 
+/// Behind a dependent storage an auxiliary output is read by nothing but its δ: no line is left open.
+#[test]
+fn every_line_of_a_block_diagram_ends_where_it_is_read() {
+    let gear = model(
+        "model gear { param n = 2; param J1 = 3; param J2 = 5; param b = 1; input u = 1; Se motor = u; 1 near; 1 far; I first = J1; I second = J2; R drag = b; TF gear = n; motor -> near; near -> first, drag; near -> gear -> far; far -> second; output w = first.f }",
+    );
+    let token = CancellationToken::new();
+    for only in ["J2", "J1", "b"] {
+        let options = LftOptions { only: vec![only.to_owned()], ..LftOptions::default() };
+        let diagram = gear.uncertain_blocks(&options, &token).unwrap().unwrap();
+        for (place, block) in diagram.blocks.iter().enumerate() {
+            let is_read = diagram.wires.iter().any(|wire| wire.from == place);
+            assert!(is_read || block.text == "w", "{only}: nothing reads {}", block.text);
+        }
+    }
+}
+
 #[test]
 fn its_derivative_is_that_of_the_incremental_bond_graph() {
     let motor = example("uncertain_motor");

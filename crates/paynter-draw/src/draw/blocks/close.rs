@@ -27,11 +27,20 @@ impl BlockDiagram {
             };
             let (inputs, outputs) = (blocks(BlockKind::Input, w), blocks(BlockKind::Output, &z[0]));
             let detectors = blocks(BlockKind::Output, &z[1]);
-            let (false, [output]) = (inputs.is_empty(), &outputs[..]) else { continue };
+            let scaled: Vec<(usize, String)> = (0..self.blocks.len())
+                .filter(|k| self.blocks[*k].kind == BlockKind::Input)
+                .filter_map(|k| Some((k, factor_beside(&self.blocks[k].text, w)?)))
+                .collect();
+            let (false, [output]) = (inputs.is_empty() && scaled.is_empty(), &outputs[..]) else { continue };
             let from: Vec<usize> =
                 self.wires.iter().filter(|wire| wire.to == *output).map(|wire| wire.from).collect();
             let [from] = from[..] else { continue };
-            let doubled = beside && self.blocks[from].kind == BlockKind::Function;
+            // Where nothing else reads the nominal part, δ stands behind it: beside it would leave its line open.
+            let read_elsewhere = self
+                .wires
+                .iter()
+                .any(|wire| wire.from == from && wire.to != *output && !detectors.contains(&wire.to));
+            let doubled = beside && read_elsewhere && self.blocks[from].kind == BlockKind::Function;
             let (text, read) = match doubled {
                 true => {
                     let own = &self.blocks[from].text;
@@ -52,6 +61,11 @@ impl BlockDiagram {
             });
             for wire in self.wires.iter_mut().filter(|wire| inputs.contains(&wire.from)) {
                 wire.from = block;
+            }
+            // An auxiliary input that enters with a factor leaves a block of it.
+            for (place, factor) in scaled {
+                (self.blocks[place].kind, self.blocks[place].text) = (BlockKind::Function, factor);
+                self.wires.push(Wire { from: block, to: place, negative: false });
             }
             self.wires.extend(read.into_iter().map(|(from, negative)| Wire { from, to: block, negative }));
             gone.extend(inputs.iter().chain(&outputs).chain(&detectors));
@@ -85,4 +99,11 @@ impl BlockDiagram {
             !gone.contains(&(place - 1))
         });
     }
+}
+
+/// What stands beside a variable in a plain product: `n` in `n*w`.
+fn factor_beside(text: &str, variable: &str) -> Option<String> {
+    let (own, others): (Vec<&str>, Vec<&str>) = text.split('*').partition(|factor| *factor == variable);
+    let is_plain = !text.contains(['+', '-', '/', '(', '^', ' ']);
+    (own.len() == 1 && !others.is_empty() && is_plain).then(|| others.join("*"))
 }
