@@ -367,7 +367,7 @@ const COMPOUNDS: &[&str] =
     &["kWh", "Wh", "MWh", "GWh", "mWh", "Ah", "mAh", "kAh", "VA", "kVA", "MVA", "Nm", "kNm", "mNm"];
 
 /// Units with which people write products without signs, beside those without prefixes.
-const INNER: &[&str] = &["mm", "cm", "km", "kg", "ms"];
+const INNER: &[&str] = &["mm", "cm", "km", "kg"];
 
 /// Known units that differ from a symbol in the case of letters alone.
 fn other_cases(symbol: &str) -> Vec<String> {
@@ -445,6 +445,7 @@ fn suggestion(symbol: &str) -> String {
         "hr" | "hrs" | "hour" | "hours" => "write h".to_owned(),
         "days" => "write day".to_owned(),
         "yr" | "year" | "a" => "write day: a year is 365.25 day".to_owned(),
+        "G" | "Gs" | "gauss" => "write T: 1 gauss is 1e-4 T".to_owned(),
         "eV" => "write J: 1 eV is 1.602176634e-19 J".to_owned(),
         "psi" => "write Pa: 1 psi is 6894.757 Pa".to_owned(),
         "Ohm" | "OHM" | "Ohms" | "ohms" => "write ohm or Ω".to_owned(),
@@ -492,6 +493,7 @@ mod tests {
             ("Nm", "N*m"),
             ("bars", "bar"),
             ("Nmm", "N*mm"),
+            ("Nms", "N*m*s"),
             ("kwh", "kW*h"),
             ("KWH", "kW*h"),
             ("mah", "mA*h"),

@@ -189,26 +189,58 @@ impl crate::model::Parameter {
     }
 }
 
-/// Tells whether a symmetric matrix of finite entries is not positive definite, by Cholesky's algorithm.
+/// Tells whether a symmetric matrix of finite entries has a negative eigenvalue, by Cholesky's algorithm. Perfectly
+/// coupled ports store nothing together, but nothing negative either.
 pub(crate) fn is_indefinite(matrix: &[Vec<f64>]) -> bool {
     if !matrix.iter().flatten().all(|entry| entry.is_finite()) {
         return false;
     }
     let n = matrix.len();
     let mut l = vec![vec![0.0; n]; n];
+    let rounding = |i: usize, j: usize| {
+        crate::limits::PIVOT_ROUNDING * n as f64 * f64::EPSILON * (matrix[i][i] * matrix[j][j]).abs().sqrt()
+    };
     for i in 0..n {
         for j in 0..=i {
             let sum: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();
             let rest = matrix[i][j] - sum;
             if i == j {
-                if rest <= 0.0 {
+                if rest < -rounding(i, i) {
                     return true;
                 }
-                l[i][i] = rest.sqrt();
-            } else {
+                l[i][i] = if rest <= rounding(i, i) { 0.0 } else { rest.sqrt() };
+            } else if l[j][j] > 0.0 {
                 l[i][j] = rest / l[j][j];
+            } else if rest.abs() > rounding(i, j).sqrt() * (matrix[i][i] * matrix[j][j]).abs().powf(0.25) {
+                // Beside a zero on the diagonal everything is zero, or the matrix is indefinite.
+                return true;
             }
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_indefinite;
+
+    #[test]
+    fn perfectly_coupled_fields_store_nothing_negative() {
+        // M = k √(L1 L2): perfect at k = 1, in any units.
+        for (l1, l2) in [(4.0, 9.0), (0.1, 0.3), (1e-9, 7e-3)] {
+            let coupled = |k: f64| {
+                let m = k * f64::sqrt(l1 * l2);
+                is_indefinite(&[vec![l1, m], vec![m, l2]])
+            };
+            assert!(!coupled(1.0) && !coupled(-1.0) && !coupled(0.999) && coupled(1.001), "{l1} {l2}");
+        }
+        // Three windings on one core, and one of them with a sign turned.
+        let turns = [2.0, 3.0, 0.7];
+        let mut core: Vec<Vec<f64>> = turns.iter().map(|a| turns.iter().map(|b| a * b).collect()).collect();
+        assert!(!is_indefinite(&core));
+        (core[0][2], core[2][0]) = (-core[0][2], -core[2][0]);
+        assert!(is_indefinite(&core));
+        assert!(is_indefinite(&[vec![0.0, 1.0], vec![1.0, 0.0]]) && is_indefinite(&[vec![-1.0]]));
+        assert!(!is_indefinite(&[vec![0.0]]));
+    }
 }

@@ -51,3 +51,6 @@ pub(crate) const SINGULAR_BUDGET: usize = 3_000_000;
 
 /// Elements of a forcing path that are kept: of a longer one the start and the end.
 pub(crate) const FORCING_PATH: usize = 30;
+
+/// A pivot of Cholesky's algorithm below so many times the rounding of its terms is zero: perfectly coupled ports.
+pub(crate) const PIVOT_ROUNDING: f64 = 8.0;
