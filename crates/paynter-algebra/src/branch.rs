@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(at(&mut pool, 0.0), pool.display(sum).to_string());
         let all: Vec<String> =
             pool.branches(sum, 2).into_iter().map(|e| pool.display(e).to_string()).collect();
-        assert_eq!(all, ["x + 1", "-x + 1", "x - 1", "-x - 1"]);
+        assert_eq!(all, ["x + 1", "1 - x", "x - 1", "-x - 1"]);
         assert!(pool.branches(sum, 1).is_empty() && pool.branches(v, 2).is_empty());
     }
 }

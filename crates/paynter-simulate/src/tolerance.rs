@@ -269,8 +269,6 @@ pub(crate) const LEAST_LOG_ERROR: f64 = -9.210_340_371_976_182;
 pub(crate) const LANDING_SHARE: f64 = 0.999;
 /// No step is smaller than this part of the time: rounding of the time itself.
 pub(crate) const SMALLEST_STEP: f64 = 1e-14;
-/// The first step is no shorter than so many of these: estimates of it have their limits.
-pub(crate) const LEAST_FIRST_STEP: f64 = 10.0;
 /// A remainder below this part of a fixed step is rounding.
 pub(crate) const STEP_REMAINDER: f64 = 1e-9;
 /// So many evaluation errors within a small part of the run end it.

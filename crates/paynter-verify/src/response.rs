@@ -10,7 +10,7 @@ use paynter_base::{Diagnostic, Diagnostics, code};
 
 /// A response is checked at so many frequencies: one for as many points as cost ten times as much.
 const CHECKED_FREQUENCIES: usize = 3;
-const FREQUENCIES_PER_CHECK: usize = 120;
+const FREQUENCIES_PER_CHECK: usize = 60;
 
 /// A model with more variables is checked at one frequency.
 const LARGE_WIDTH: usize = 1000;

@@ -93,7 +93,8 @@ fn wrong_transfer_values_and_sensitivities_are_caught() {
                         let given = Given { output: 0, input: 0, parameter, value };
                         pencil.check_transfer(pool, "the response", s, &[given])
                     };
-                    assert!(check(value).is_ok(), "{name}: {parameter:?}");
+                    let found = check(value);
+                    assert!(found.is_ok(), "{name}: {parameter:?} {found:?} {value} at {s}");
                     if value.norm() > 0.0 {
                         for factor in [1.001, -1.0, 0.0] {
                             assert!(

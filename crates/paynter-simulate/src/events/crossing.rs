@@ -84,17 +84,21 @@ impl ZeroCrossingDetector {
     }
 
     /// By how much corrections change functions, beside their size at these places and at the end of the step;
-    /// changes within the event tolerance count for nothing. None where a function has no value.
+    /// changes within the event tolerance count for nothing. Right after an event (`first`), where what relaxes fast is
+    /// led past, so do changes that tolerances of states allow, unless they lead across zero. None where a function
+    /// has no value.
     pub fn largest_change(
         &mut self,
         system: &mut System<'_>,
         stages: &Stages,
         places: &[Place],
         watched: &[usize],
+        first: bool,
     ) -> Option<f64> {
         self.sample_end(system, stages).ok()?;
         let mut sizes: Vec<f64> = self.now.iter().map(|value| value.abs()).collect();
         let mut changes = vec![0.0f64; sizes.len()];
+        let mut crosses = vec![false; sizes.len()];
         for place in places {
             system.predict_unknowns(place.theta);
             self.evaluate(system, place.at, &place.x).ok()?;
@@ -103,11 +107,13 @@ impl ZeroCrossingDetector {
             for (k, (along, now)) in along.iter().zip(&self.now).enumerate() {
                 sizes[k] = sizes[k].max(along.abs()).max(now.abs());
                 changes[k] = changes[k].max((along - now).abs());
+                crosses[k] |= now * system.mode(k) < 0.0;
             }
         }
         let share = |k: &usize| {
-            let negligible = changes[*k] <= self.event_tolerance * self.magnitude(system, *k);
-            if negligible { 0.0 } else { changes[*k] / sizes[*k] }
+            let resolved = if first && !crosses[*k] { self.resolved[*k] } else { 0.0 };
+            let negligible = self.event_tolerance * self.visited_size(system, *k).max(resolved);
+            if changes[*k] <= negligible { 0.0 } else { changes[*k] / sizes[*k] }
         };
         Some(watched.iter().map(share).fold(0.0, f64::max))
     }

@@ -188,7 +188,12 @@ impl ZeroCrossingDetector {
 
     /// The size of a function beside which its zero is as wide as the event tolerance.
     fn magnitude(&self, system: &System<'_>, k: usize) -> f64 {
-        self.visited[k][usize::from(system.mode(k) < 0.0)].max(self.resolved[k])
+        self.visited_size(system, k).max(self.resolved[k])
+    }
+
+    /// The largest that a function has been on the side of its mode.
+    fn visited_size(&self, system: &System<'_>, k: usize) -> f64 {
+        self.visited[k][usize::from(system.mode(k) < 0.0)]
     }
 
     /// Records how well functions are known by the tolerances of the states that they read.

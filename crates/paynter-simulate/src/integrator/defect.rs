@@ -50,6 +50,7 @@ impl Integrator<'_> {
             let corrected = x.iter().zip(&change).map(|(x, change)| x + change).collect();
             places.push(Place { at, theta, x, corrected });
         }
-        self.detector.largest_change(&mut self.system, self.solver.stages(), &places, watched)
+        let first = self.begun == self.t;
+        self.detector.largest_change(&mut self.system, self.solver.stages(), &places, watched, first)
     }
 }

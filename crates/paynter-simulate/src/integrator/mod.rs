@@ -64,6 +64,8 @@ pub(crate) struct Integrator<'a> {
     detector: ZeroCrossingDetector,
     t: f64,
     x: Vec<f64>,
+    /// When steps began anew last.
+    begun: f64,
     largest: Vec<f64>,
     among: Vec<f64>,
     /// What rounding makes of each state.
@@ -177,6 +179,7 @@ impl<'a> Integrator<'a> {
             largest: x.iter().map(|v| v.abs()).collect(),
             t: options.t_start,
             x,
+            begun: f64::NEG_INFINITY,
             solver,
             stiff,
             explicit,

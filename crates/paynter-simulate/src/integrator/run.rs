@@ -130,6 +130,7 @@ impl Integrator<'_> {
 
     /// Estimates scales and resolutions anew, as they are from here on.
     pub(super) fn restart(&mut self) {
+        self.begun = self.t;
         self.system.begin_steps();
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.restart();

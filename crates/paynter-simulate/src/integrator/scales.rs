@@ -4,8 +4,8 @@ use super::Integrator;
 use crate::sensitivity::lanes::larger;
 use crate::system::Values;
 use crate::tolerance::{
-    CAUTIOUS_STEP, GROUP_RESOLUTION, GROUP_ROUNDING, LEAST_FIRST_STEP, LONGEST_FIRST_STEP, NOISE_LEVELS,
-    NOMINAL_GROWTH, NOMINAL_ITERATIONS, NOMINAL_LEVELS, NOMINAL_PLACE_RATIO, NOMINAL_PLACES, NOMINAL_SPAN,
+    CAUTIOUS_STEP, GROUP_RESOLUTION, GROUP_ROUNDING, LONGEST_FIRST_STEP, NOISE_LEVELS, NOMINAL_GROWTH,
+    NOMINAL_ITERATIONS, NOMINAL_LEVELS, NOMINAL_PLACE_RATIO, NOMINAL_PLACES, NOMINAL_SPAN,
     SHORTER_FIRST_STEP, SLIDING_CANCELLATION, SMALL_NORM, STATE_RESOLUTION, VANISHING_RATES,
 };
 
@@ -72,7 +72,7 @@ impl Integrator<'_> {
         let n = self.x.len();
         let span = self.options.t_end - self.options.t_start;
         let mut time = NOMINAL_SPAN * span;
-        let Drive { horizon, made: drive, rounding, rates: beside } = self.drive(time);
+        let mut known: Option<Drive> = None;
         let mut sizes = vec![0.0; n];
         let mut values = Values::default();
         // Uneven, so that differences of states do not vanish.
@@ -85,7 +85,8 @@ impl Integrator<'_> {
             // So far away a law may have no value; then the others stay where they are.
             let mut near = self.x.clone();
             without_magnitude.iter().for_each(|i| near[*i] = trial[*i]);
-            let later = self.t + if round == 0 { 0.0 } else { horizon };
+            let later =
+                self.t + if round == 0 { 0.0 } else { known.as_ref().map_or(time, |drive| drive.horizon) };
             if self.system.full(later, &trial, &mut values).is_err()
                 && self.system.full(later, &near, &mut values).is_err()
             {
@@ -107,11 +108,13 @@ impl Integrator<'_> {
             if round == 0 {
                 starts_singular = singular;
                 let relaxation = 1.0 / spectral_radius(n, product);
+                let drive = known.insert(self.drive(time, relaxation));
                 time = time.min(relaxation);
                 // Rounding of rates that go on like that adds up for as long as states remember it.
-                let lasting = span.min(relaxation).max(horizon) / horizon;
+                let lasting = span.min(relaxation);
                 without_magnitude.iter().for_each(|i| {
-                    self.noise[*i] = larger(self.noise[*i], rounding.0[*i].max(lasting * rounding.1[*i]));
+                    let rounding = drive.rounding.0[*i].max(lasting * drive.rounding.1[*i]);
+                    self.noise[*i] = larger(self.noise[*i], rounding);
                 });
                 // What only follows states that rounding moves is moved by it as well; those on the surface
                 // themselves are held there.
@@ -125,8 +128,12 @@ impl Integrator<'_> {
                 }
             }
             // What the states that have a size now change in the rates.
-            let change = |i: usize| if round == 0 { 0.0 } else { (values.data[i] - beside[i]).abs() };
-            let made = |i: usize| drive[i].max(time * change(i).max(product(&sizes, i)));
+            let made = |i: usize| {
+                let (drive, beside) =
+                    known.as_ref().map_or((0.0, 0.0), |drive| (drive.made[i], drive.rates[i]));
+                let change = if round == 0 { 0.0 } else { (values.data[i] - beside).abs() };
+                drive.max(time * change.max(product(&sizes, i)))
+            };
             // The first two rounds tell what inputs do, now and a little later; further ones reach further states.
             let settled = |i: usize| round > 1 && sizes[i] > 0.0;
             let next: Vec<f64> =
@@ -160,9 +167,10 @@ impl Integrator<'_> {
         self.estimated = (self.t, self.t + NOMINAL_GROWTH * waited);
     }
 
-    /// What inputs make of states within `time`, or up to the next time event if that is sooner. Signals of time may be
-    /// over long before: their part is the largest that rates at times between make of the time up to there.
-    fn drive(&mut self, time: f64) -> Drive {
+    /// What inputs make of states within `time`, or up to the next time event if that is sooner, as far as states
+    /// remember it. Signals of time may be over long before: their part is the largest that rates at times between make
+    /// of the time up to there.
+    fn drive(&mut self, time: f64, relaxation: f64) -> Drive {
         let n = self.x.len();
         let stop = self.next_stop(self.t + time);
         let horizon = if stop.at > self.t { time.min(stop.at - self.t) } else { time };
@@ -172,23 +180,25 @@ impl Integrator<'_> {
         let (mut rates, mut ahead) = (zeros(), horizon);
         for part in 0..=if varied { NOMINAL_PLACES } else { 0 } {
             if self.system.rates(self.t + ahead, &self.x, &mut rates).is_ok() {
+                let lasting = ahead.min(relaxation);
                 let made = drive.made.iter_mut().zip(&rates);
-                made.for_each(|(made, rate)| *made = larger(*made, ahead * rate.abs()));
+                made.for_each(|(made, rate)| *made = larger(*made, lasting * rate.abs()));
                 let widths = self.system.rounding_of_rates();
-                let widths = widths.iter().map(|width| ahead * width);
                 if part == 0 {
                     drive.rates.clone_from(&rates);
-                    drive.rounding.1 = widths.collect();
+                    drive.rounding.1 = widths;
                 } else {
-                    drive
-                        .rounding
-                        .0
-                        .iter_mut()
-                        .zip(widths)
-                        .for_each(|(most, width)| *most = larger(*most, width));
+                    let most = drive.rounding.0.iter_mut().zip(widths);
+                    most.for_each(|(most, width)| *most = larger(*most, lasting * width));
                 }
             }
             ahead *= NOMINAL_PLACE_RATIO;
+        }
+        // Phases of late times have larger roundings.
+        let late = self.detector.no_time_event_until().min(self.options.t_end);
+        if varied && late > self.t + horizon && self.system.rates(late, &self.x, &mut rates).is_ok() {
+            let widths = self.system.rounding_of_rates();
+            drive.rounding.1.iter_mut().zip(widths).for_each(|(most, width)| *most = larger(*most, width));
         }
         drive
     }
@@ -241,7 +251,7 @@ impl Integrator<'_> {
         } else {
             (0.01 / size).powf(1.0 / (order + 1.0))
         };
-        (fine * span).min(100.0 * rough).min(span).max(LEAST_FIRST_STEP * self.smallest(span))
+        (fine * span).min(100.0 * rough).min(span)
     }
 }
 
@@ -251,7 +261,7 @@ struct Drive {
     horizon: f64,
     /// What they make of each state until then.
     made: Vec<f64>,
-    /// What rounding of the terms of each rate makes of it, where they cancel: before, and then.
+    /// What rounding of the terms of each rate makes of the state before, where they cancel, and of its rate then.
     rounding: (Vec<f64>, Vec<f64>),
     /// The rates then.
     rates: Vec<f64>,

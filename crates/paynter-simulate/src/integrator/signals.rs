@@ -70,7 +70,7 @@ impl Signals {
         let (seen, found) = (&self.seen, &self.found);
         let unseen = |j: &usize| {
             let varies = found[*j].derivative.magnitude() * step;
-            !(varies <= UNSEEN_VARIATION * seen[*j].width())
+            varies > UNSEEN_VARIATION * seen[*j].width() || varies.is_nan()
         };
         self.sums.clear();
         for sum in sums {
