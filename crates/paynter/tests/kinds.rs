@@ -170,9 +170,9 @@ fn sources_that_cancel() {
         );
         for k in 0..phases {
             let angle = 2.0 * PI * f64::from(k) / f64::from(phases);
-            write!(
+            writeln!(
                 text,
-                "Se u{k} = {height:e}*sin({w}*t + {angle}); 1 b{k}; R r{k} = 10; u{k} -> b{k} -> star; b{k} -> r{k}\n"
+                "Se u{k} = {height:e}*sin({w}*t + {angle}); 1 b{k}; R r{k} = 10; u{k} -> b{k} -> star; b{k} -> r{k}"
             )
             .unwrap();
         }

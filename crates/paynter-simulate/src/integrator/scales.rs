@@ -108,14 +108,8 @@ impl Integrator<'_> {
             if round == 0 {
                 starts_singular = singular;
                 let relaxation = 1.0 / spectral_radius(n, product);
-                let drive = known.insert(self.drive(time, relaxation));
                 time = time.min(relaxation);
-                // Rounding of rates that go on like that adds up for as long as states remember it.
-                let lasting = span.min(relaxation);
-                without_magnitude.iter().for_each(|i| {
-                    let rounding = drive.rounding.0[*i].max(lasting * drive.rounding.1[*i]);
-                    self.noise[*i] = larger(self.noise[*i], rounding);
-                });
+                let drive = known.insert(self.drive(time));
                 // What only follows states that rounding moves is moved by it as well; those on the surface
                 // themselves are held there.
                 for _ in 0..NOISE_LEVELS {
@@ -126,6 +120,14 @@ impl Integrator<'_> {
                     let more: Vec<f64> = without_magnitude.iter().map(noise).collect();
                     without_magnitude.iter().zip(more).for_each(|(i, more)| self.noise[*i] = more);
                 }
+                // Rounding of inputs that cancel adds up for as long as states remember it.
+                let lasting = span.min(relaxation);
+                let late = drive.rounding.1.iter().map(|width| lasting * width);
+                let mut moved: Vec<f64> = late.zip(&drive.rounding.0).map(|(a, b)| larger(a, *b)).collect();
+                for _ in 0..NOISE_LEVELS {
+                    moved = (0..n).map(|i| larger(moved[i], lasting * product(&moved, i))).collect();
+                }
+                without_magnitude.iter().for_each(|i| self.noise[*i] = larger(self.noise[*i], moved[*i]));
             }
             // What the states that have a size now change in the rates.
             let made = |i: usize| {
@@ -167,10 +169,9 @@ impl Integrator<'_> {
         self.estimated = (self.t, self.t + NOMINAL_GROWTH * waited);
     }
 
-    /// What inputs make of states within `time`, or up to the next time event if that is sooner, as far as states
-    /// remember it. Signals of time may be over long before: their part is the largest that rates at times between make
-    /// of the time up to there.
-    fn drive(&mut self, time: f64, relaxation: f64) -> Drive {
+    /// What inputs make of states within `time`, or up to the next time event if that is sooner. Signals of time may be
+    /// over long before: their part is the largest that rates at times between make of the time up to there.
+    fn drive(&mut self, time: f64) -> Drive {
         let n = self.x.len();
         let stop = self.next_stop(self.t + time);
         let horizon = if stop.at > self.t { time.min(stop.at - self.t) } else { time };
@@ -180,16 +181,15 @@ impl Integrator<'_> {
         let (mut rates, mut ahead) = (zeros(), horizon);
         for part in 0..=if varied { NOMINAL_PLACES } else { 0 } {
             if self.system.rates(self.t + ahead, &self.x, &mut rates).is_ok() {
-                let lasting = ahead.min(relaxation);
                 let made = drive.made.iter_mut().zip(&rates);
-                made.for_each(|(made, rate)| *made = larger(*made, lasting * rate.abs()));
+                made.for_each(|(made, rate)| *made = larger(*made, ahead * rate.abs()));
                 let widths = self.system.rounding_of_rates();
                 if part == 0 {
                     drive.rates.clone_from(&rates);
                     drive.rounding.1 = widths;
                 } else {
                     let most = drive.rounding.0.iter_mut().zip(widths);
-                    most.for_each(|(most, width)| *most = larger(*most, lasting * width));
+                    most.for_each(|(most, width)| *most = larger(*most, ahead * width));
                 }
             }
             ahead *= NOMINAL_PLACE_RATIO;
