@@ -144,7 +144,6 @@ impl Integrator<'_> {
         let known = signals.traces.iter().zip(&signals.sizes).zip(sizes);
         signals.floors.clear();
         signals.floors.extend(known.map(|((trace, size), here)| (rtol * size.max(here)).max(*trace)));
-        self.system.enclose_signals(Range::new(t, t + step), &mut signals.found);
         signals.record_sums(&self.system.model.time_sums, step);
         let mut stack = vec![(0.0, 1.0)];
         for part in 0..SIGNAL_PARTS {
@@ -188,7 +187,8 @@ impl Integrator<'_> {
     }
 
     /// How large each signal may be over a range of time, zero where nothing is known. Where enclosures say far more than
-    /// samples the range is divided: that of t·exp(−kt) is a product of ends that never meet.
+    /// samples the range is divided: that of t·exp(−kt) is a product of ends that never meet. Leaves the enclosures of the
+    /// whole range.
     fn largest_signals(&mut self, signals: &mut Signals, time: Range) -> Vec<f64> {
         let count = self.system.model.time_signals.results();
         let mut largest = vec![0.0; count];
@@ -222,6 +222,7 @@ impl Integrator<'_> {
             }
         }
         largest.iter_mut().filter(|size| !size.is_finite()).for_each(|size| *size = 0.0);
+        self.system.enclose_signals(time, &mut signals.found);
         largest
     }
 
