@@ -89,7 +89,7 @@ pub fn octave(arguments: &[String]) -> Result<(), String> {
     if !installed("octave") {
         return Err("octave is not installed; it is a package of most systems".to_owned());
     }
-    let words = ["test", "--locked", "--workspace", "--test", "exports", "octave", "--", "--ignored"];
+    let words = ["test", "--locked", "--workspace", "--test", "model", "octave", "--", "--ignored"];
     run(cargo().args(words))
 }
 

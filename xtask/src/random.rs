@@ -1,8 +1,9 @@
 //! Random models on other seeds than those of the ordinary tests: one seed to
 //! replay, or many.
 
-use crate::run::{cargo, root, run};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::run::root;
+use crate::testing;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A test file with this word runs on seeds.
@@ -19,20 +20,15 @@ pub fn random(arguments: &[String]) -> Result<(), String> {
     for number in [seed, count] {
         number.parse::<u64>().map_err(|_| format!("`{number}` is no number"))?;
     }
-    let names: BTreeSet<String> = tests(&root().join("crates"))?.into_values().flatten().collect();
-    let mut command = cargo();
-    command.env("PAYNTER_RANDOM_FROM", seed).env("PAYNTER_RANDOM", count);
-    // All crates together, as the ordinary tests are built: one crate alone has other features, and is built anew.
-    command.args(["test", "--locked", "--no-fail-fast", "--workspace"]);
-    for name in names {
-        command.args(["--test", &name]);
-    }
-    run(&mut command)
+    let names = seeded(&root().join("crates"))?;
+    testing::run_those(&[("PAYNTER_RANDOM_FROM", seed), ("PAYNTER_RANDOM", count)], |name| {
+        names.contains(name)
+    })
 }
 
-/// The test files of each crate that run on seeds, also through a module that they share.
-fn tests(crates: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let mut found = BTreeMap::new();
+/// The test files that run on seeds, also through a module that they share: the crate and the file.
+fn seeded(crates: &Path) -> Result<BTreeSet<String>, String> {
+    let mut found = BTreeSet::new();
     for folder in entries(crates)? {
         let package = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let tests = folder.join("tests");
@@ -41,15 +37,16 @@ fn tests(crates: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
         }
         let common = std::fs::read_to_string(tests.join("common/mod.rs")).unwrap_or_default();
         let shared = common.contains(MARK);
-        let mut names = Vec::new();
-        for path in entries(&tests)?.into_iter().filter(|path| path.extension().is_some_and(|e| e == "rs")) {
-            let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-            if text.contains(MARK) || shared && text.contains("mod common;") {
-                names.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
-            }
+        let mut files = entries(&tests)?;
+        for suite in files.clone().into_iter().filter(|path| path.join("main.rs").is_file()) {
+            files.extend(entries(&suite)?);
         }
-        if !names.is_empty() {
-            found.insert(package, names);
+        for path in files.into_iter().filter(|path| path.extension().is_some_and(|e| e == "rs")) {
+            let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let shares = text.contains("use crate::common;") || text.contains("mod common;");
+            if text.contains(MARK) || shared && shares {
+                found.insert(format!("{package} {}", path.file_stem().unwrap_or_default().to_string_lossy()));
+            }
         }
     }
     Ok(found)
@@ -69,10 +66,10 @@ mod tests {
 
     #[test]
     fn tests_on_seeds_are_found() {
-        let found = tests(&root().join("crates")).unwrap();
-        assert!(found["paynter-graph"].contains(&"random_causality".to_owned()), "{found:?}");
-        assert!(!found["paynter-graph"].contains(&"flattening".to_owned()), "{found:?}");
+        let found = seeded(&root().join("crates")).unwrap();
+        assert!(found.contains("paynter-graph random_causality"), "{found:?}");
+        assert!(!found.contains("paynter-graph flattening"), "{found:?}");
         // Its seeds are in a module that it shares.
-        assert!(found["paynter-numerics"].contains(&"frequency".to_owned()), "{found:?}");
+        assert!(found.contains("paynter-numerics frequency"), "{found:?}");
     }
 }

@@ -1,5 +1,6 @@
-//! The workspace's tests: all binaries are built at once, then as many run beside each other as there are cores, the
-//! longest first. One binary after the other, as cargo runs them, leaves cores idle behind the last test of each.
+//! The workspace's tests: all binaries are built at once, then as many jobs run beside each other as there are cores,
+//! the longest first. One binary after the other, as cargo runs them, leaves cores idle behind the last test of each. A
+//! crate's integration tests are few binaries, because linking is most of their cost; a job is one file of them.
 
 use crate::python::target;
 use crate::run::{cargo, output};
@@ -18,24 +19,30 @@ pub fn build() -> Result<(), String> {
     crate::run::run(cargo().args(BUILD))
 }
 
-/// Runs all test binaries with some variables set. None is skipped when another fails. Some ask oracles in Python.
+/// Runs all tests with some variables set. None is skipped when another fails. Some ask oracles in Python.
 pub fn run(variables: &[(&str, &str)]) -> Result<(), String> {
+    run_those(variables, |_| true)
+}
+
+/// Runs the tests of those jobs whose name is `wanted`.
+pub fn run_those(variables: &[(&str, &str)], wanted: impl Fn(&str) -> bool) -> Result<(), String> {
     crate::python::environment("python", crate::python::ORACLES)?;
-    let mut binaries = binaries()?;
+    let mut jobs = jobs()?;
+    jobs.retain(|job| wanted(&job.name));
     let times = Times::read();
     // What has never been timed may be the longest of all.
-    binaries.sort_by_key(|binary| std::cmp::Reverse(times.of(&binary.name).unwrap_or(Duration::MAX)));
+    jobs.sort_by_key(|job| std::cmp::Reverse(times.of(&job.name).unwrap_or(Duration::MAX)));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let waiting = Mutex::new(VecDeque::from(binaries));
+    let waiting = Mutex::new(VecDeque::from(jobs));
     let (sender, receiver) = mpsc::channel();
     let results = std::thread::scope(|scope| {
         for _ in 0..workers {
             let (sender, waiting) = (sender.clone(), &waiting);
             scope.spawn(move || {
                 let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-                while let Some(binary) = next() {
-                    let result = binary.run(variables);
-                    if sender.send((binary, result)).is_err() {
+                while let Some(job) = next() {
+                    let result = job.run(variables);
+                    if sender.send((job, result)).is_err() {
                         return;
                     }
                 }
@@ -55,18 +62,16 @@ pub fn run(variables: &[(&str, &str)]) -> Result<(), String> {
     let names: Vec<&str> = failed.iter().map(|outcome| outcome.name.as_str()).collect();
     match names.as_slice() {
         [] => Ok(()),
-        names => {
-            Err(format!("{} of {} test binaries failed: {}", names.len(), results.len(), names.join(", ")))
-        }
+        names => Err(format!("{} of {} test jobs failed: {}", names.len(), results.len(), names.join(", "))),
     }
 }
 
-/// Tells of each binary as it ends.
-fn collect(receiver: mpsc::Receiver<(Binary, Result<Outcome, String>)>) -> Vec<Outcome> {
+/// Tells of each job as it ends.
+fn collect(receiver: mpsc::Receiver<(Job, Result<Outcome, String>)>) -> Vec<Outcome> {
     let mut results = Vec::new();
-    for (binary, result) in receiver {
+    for (job, result) in receiver {
         let outcome = result.unwrap_or_else(|printed| Outcome {
-            name: binary.name,
+            name: job.name,
             passed: false,
             summary: "could not be started".to_owned(),
             printed,
@@ -79,16 +84,29 @@ fn collect(receiver: mpsc::Receiver<(Binary, Result<Outcome, String>)>) -> Vec<O
     results
 }
 
-/// A test binary: the unit tests of a crate, or one file of its folder `tests`.
+/// A test binary: the unit tests of a crate, a file of its folder `tests`, or a folder of files there.
 struct Binary {
-    /// The crate, and the file where it is one.
+    package: String,
+    /// The file, where it is one.
     name: String,
     path: PathBuf,
     /// The folder of its crate, in which cargo runs it.
     folder: PathBuf,
+    /// Whether it is a folder of files, each a module of its own.
+    has_files: bool,
 }
 
-/// How the run of a binary ended.
+/// The tests that run in one process: those of one file.
+struct Job {
+    /// The crate, and the file where it is one.
+    name: String,
+    path: PathBuf,
+    folder: PathBuf,
+    /// The names of its tests, where the binary holds those of other files as well.
+    tests: Vec<String>,
+}
+
+/// How the run of a job ended.
 struct Outcome {
     name: String,
     passed: bool,
@@ -107,19 +125,51 @@ impl Binary {
         let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
         let package = folder.file_name()?.to_string_lossy().into_owned();
         let target = &message["target"];
-        let name = match target["kind"][0].as_str()? {
-            "test" => format!("{package} {}", target["name"].as_str()?),
-            kind => format!("{package} ({kind})"),
+        let (name, has_files) = match target["kind"][0].as_str()? {
+            "test" => {
+                (target["name"].as_str()?.to_owned(), target["src_path"].as_str()?.ends_with("main.rs"))
+            }
+            kind => (format!("({kind})"), false),
         };
-        Some(Binary { name, path, folder })
+        Some(Binary { package, name, path, folder, has_files })
     }
 
-    /// Runs its tests one after the other: other binaries run beside them.
+    /// The jobs that its tests are: one for each file.
+    fn jobs(self) -> Result<Vec<Job>, String> {
+        let job = |file: &str, tests: Vec<String>| Job {
+            name: format!("{} {file}", self.package),
+            path: self.path.clone(),
+            folder: self.folder.clone(),
+            tests,
+        };
+        if !self.has_files {
+            return Ok(vec![job(&self.name, Vec::new())]);
+        }
+        let listed = output(Command::new(&self.path).args(["--list", "--format=terse"]))?;
+        Ok(by_file(&listed).into_iter().map(|(file, tests)| job(file, tests)).collect())
+    }
+}
+
+/// The tests that a binary lists, by the file they stand in.
+fn by_file(listed: &str) -> BTreeMap<&str, Vec<String>> {
+    let mut files = BTreeMap::<&str, Vec<String>>::new();
+    for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
+        let file = test.split_once("::").map_or("main", |(file, _)| file);
+        files.entry(file).or_default().push(test.to_owned());
+    }
+    files
+}
+
+impl Job {
+    /// Runs its tests one after the other: other jobs run beside them.
     fn run(&self, variables: &[(&str, &str)]) -> Result<Outcome, String> {
         let start = Instant::now();
         let mut command = Command::new(&self.path);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command.envs(variables.iter().copied()).arg("--test-threads=1");
+        if !self.tests.is_empty() {
+            command.arg("--exact").args(&self.tests);
+        }
         let output = command.output().map_err(|error| format!("{}: {error}", self.path.display()))?;
         let printed = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         Ok(Outcome {
@@ -140,13 +190,15 @@ fn summary(printed: &str) -> Option<String> {
     Some(if counts.is_empty() { "no tests".to_owned() } else { counts.join(", ") })
 }
 
-/// Builds the test binaries and lists them.
-fn binaries() -> Result<Vec<Binary>, String> {
+/// Builds the test binaries and lists what they have to do.
+fn jobs() -> Result<Vec<Job>, String> {
     let messages = output(cargo().args(BUILD).arg("--message-format=json-render-diagnostics"))?;
-    Ok(messages.lines().filter_map(Binary::from_message).collect())
+    let jobs: Result<Vec<Vec<Job>>, String> =
+        messages.lines().filter_map(Binary::from_message).map(Binary::jobs).collect();
+    Ok(jobs?.into_iter().flatten().collect())
 }
 
-/// How long each binary took when it was last run.
+/// How long each job took when it was last run.
 struct Times(BTreeMap<String, f64>);
 
 impl Times {
@@ -179,19 +231,30 @@ mod tests {
 
     #[test]
     fn test_binaries_are_read_from_cargos_messages() {
-        let message = |test: bool, kind: &str| {
+        let message = |test: bool, kind: &str, file: &str| {
             format!(
                 r#"{{"reason": "compiler-artifact", "manifest_path": "/a/crates/paynter-graph/Cargo.toml",
-                "target": {{"kind": ["{kind}"], "name": "flattening"}}, "profile": {{"test": {test}}},
-                "executable": "/a/target/debug/deps/flattening-1"}}"#
+                "target": {{"kind": ["{kind}"], "name": "suite", "src_path": "/a/crates/paynter-graph/{file}"}},
+                "profile": {{"test": {test}}}, "executable": "/a/target/debug/deps/suite-1"}}"#
             )
         };
-        let binary = Binary::from_message(&message(true, "test")).unwrap();
-        assert_eq!(binary.name, "paynter-graph flattening");
+        let binary = Binary::from_message(&message(true, "test", "tests/suite/main.rs")).unwrap();
+        assert_eq!((binary.name.as_str(), binary.has_files), ("suite", true));
         assert_eq!(binary.folder, Path::new("/a/crates/paynter-graph"));
-        assert_eq!(Binary::from_message(&message(true, "lib")).unwrap().name, "paynter-graph (lib)");
-        assert!(Binary::from_message(&message(false, "bin")).is_none());
+        let alone = Binary::from_message(&message(true, "lib", "src/lib.rs")).unwrap().jobs().unwrap();
+        let [job] = &alone[..] else { panic!("one job") };
+        assert_eq!((job.name.as_str(), job.tests.len()), ("paynter-graph (lib)", 0));
+        assert!(Binary::from_message(&message(false, "bin", "src/main.rs")).is_none());
         assert!(Binary::from_message(r#"{"reason": "build-finished", "success": true}"#).is_none());
+    }
+
+    #[test]
+    fn a_job_is_a_file() {
+        let listed =
+            "flattening::arrays: test\nlecture::motor: test\nflattening::inner::scopes: test\n\n3 tests\n";
+        let jobs = by_file(listed);
+        assert_eq!(jobs.keys().copied().collect::<Vec<_>>(), ["flattening", "lecture"]);
+        assert_eq!(jobs["flattening"], ["flattening::arrays", "flattening::inner::scopes"]);
     }
 
     #[test]
