@@ -8,7 +8,7 @@ use crate::unknown::{Quantity, Scaling, Unknown};
 use paynter_algebra::Symbol;
 use paynter_base::number::shortest;
 use paynter_base::{QueryError, Remedy, closest};
-use paynter_graph::{Tolerance, flat_name};
+use paynter_graph::{Parameter, Tolerance, flat_name};
 use paynter_simulate::experiment::{Column, Simulation, Subject};
 
 /// What a name to be estimated refers to.
@@ -76,14 +76,33 @@ impl EstimateOptions {
         simulation: &Simulation,
         outputs: &[FittedOutput],
     ) -> Result<Vec<Unknown>, QueryError> {
-        let output = |name: &str| {
-            outputs.iter().position(|output| output.column.name == flat_name(name)).ok_or_else(|| {
-                refuse(
-                    format!("`{name}` is no measured output, so that its sensor has neither offset nor gain"),
-                    "name an output that the data have a column for",
-                )
-            })
-        };
+        self.check_mentioned(names)?;
+        let experiments = self.data.len().max(1);
+        let mut unknowns = Vec::new();
+        for name in names {
+            let (quantity, column, nominal) = quantity(asked, name, simulated, simulation, outputs)?;
+            let declared = asked.own.parameters.iter().find(|p| flat_name(&p.name) == column.name);
+            let named = NamedUnknown { name, quantity, column, nominal, declared };
+            let own = if self.is_local(name) && experiments > 1 {
+                (0..experiments).map(Some).collect()
+            } else {
+                vec![None]
+            };
+            for experiment in own {
+                unknowns.push(self.unknown(&named, experiment)?);
+            }
+        }
+        if self.prior && unknowns.iter().all(|unknown| unknown.prior.is_none()) {
+            return Err(refuse(
+                "no estimated parameter has a tolerance that could be a prior",
+                "give one: `param k = 3 ±10%`",
+            ));
+        }
+        Ok(unknowns)
+    }
+
+    /// Refuses starts, bounds and the like of what is not estimated, or not in that experiment.
+    fn check_mentioned(&self, names: &[String]) -> Result<(), QueryError> {
         let logarithmic: &[String] = match &self.logarithmic {
             Logarithmic::Names(list) => list,
             Logarithmic::None | Logarithmic::All => &[],
@@ -120,121 +139,141 @@ impl EstimateOptions {
                 return Err(refuse(format!("`{name}` is not estimated"), help));
             }
         }
-        let mut unknowns = Vec::new();
-        for name in names {
-            let (quantity, column, nominal) = match named(name) {
-                Named::Offset(of) => {
-                    let place = output(&of)?;
-                    let of = &outputs[place].column;
-                    (
-                        Quantity::Offset(place),
-                        Column { name: format!("offset({})", of.name), ..of.clone() },
-                        0.0,
-                    )
-                }
-                Named::Gain(of) => {
-                    let place = output(&of)?;
-                    let name = format!("gain({})", outputs[place].column.name);
-                    (Quantity::Gain(place), Column { name, unit: None, factor: 1.0 }, 1.0)
-                }
-                Named::Simulated(name) => {
-                    let lane = simulated.iter().position(|known| *known == name).unwrap_or_default();
-                    let varied = &simulation.varied[lane];
-                    let column = simulation.wanted_columns[lane].clone();
-                    let nominal = nominal(asked, &name, simulation.parameters[varied.place]);
-                    (Quantity::Simulated { lane, place: varied.place }, column, nominal)
-                }
+        Ok(())
+    }
+
+    /// What is estimated under a name, in one experiment or in all.
+    fn unknown(&self, named: &NamedUnknown<'_>, experiment: Option<usize>) -> Result<Unknown, QueryError> {
+        let NamedUnknown { column, declared, .. } = named;
+        let (start, (lower, upper)) = self.start_and_bounds(named, experiment)?;
+        let scaling = self.scaling(named, experiment, start, (lower, upper))?;
+        let prior = declared.filter(|_| self.prior).and_then(|parameter| {
+            let half = match parameter.tolerance? {
+                Tolerance::Relative(share) => share * parameter.number.abs(),
+                Tolerance::Absolute(half) => half,
             };
-            let declared = asked.own.parameters.iter().find(|p| flat_name(&p.name) == column.name);
-            let own = if self.is_local(name) && experiments > 1 {
-                (0..experiments).map(Some).collect()
-            } else {
-                vec![None]
-            };
-            for experiment in own {
-                let given = about(&self.start, |(known, _)| known, name, experiment);
-                let given = given.map(|(_, amount)| amount.in_si(column.unit.as_deref(), column.factor));
-                let given = given.transpose().map_err(|wrong| {
-                    refuse(
-                        format!("the start of `{name}`: {wrong}"),
-                        "write a unit of the same quantity, or none",
-                    )
-                })?;
-                let bounds = about(&self.bounds, |(known, ..)| known, name, experiment);
-                let bounds = bounds.map(|(_, low, high)| (low * column.factor, high * column.factor));
-                let (lower, upper) = bounds
-                    .or(declared.and_then(|parameter| parameter.bounds))
-                    .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-                let start = given.unwrap_or(nominal);
-                if !(lower..=upper).contains(&start) {
-                    return Err(refuse(
-                        format!(
-                            "`{}` starts at {}, outside its bounds {} and {}",
-                            column.name,
-                            shortest(start / column.factor),
-                            shortest(lower / column.factor),
-                            shortest(upper / column.factor)
-                        ),
-                        Remedy::marked("move it with {option start}, or widen its {option bounds}"),
-                    ));
-                }
-                let chosen = match &self.logarithmic {
-                    Logarithmic::All => start > 0.0 && !(lower < 0.0 && lower.is_finite()),
-                    Logarithmic::None => false,
-                    Logarithmic::Names(list) => about(list, |known| known, name, experiment).is_some(),
-                };
-                if chosen && (start.is_nan() || start <= 0.0) {
-                    return Err(refuse(
-                        format!(
-                            "`{}` starts at {}, which has no logarithm",
-                            column.name,
-                            shortest(start / column.factor)
-                        ),
-                        Remedy::marked("start above zero, or leave it out of {option log}"),
-                    ));
-                }
-                let width = upper - lower;
-                let scaling = match (chosen, start == 0.0) {
-                    (true, _) => Scaling::Logarithmic,
-                    (false, false) => Scaling::Linear(start.abs()),
-                    (false, true) => {
-                        Scaling::Linear(if width.is_finite() { 0.5 * width } else { column.factor })
-                    }
-                };
-                let prior = declared.filter(|_| self.prior).and_then(|parameter| {
-                    let half = match parameter.tolerance? {
-                        Tolerance::Relative(share) => share * parameter.number.abs(),
-                        Tolerance::Absolute(half) => half,
-                    };
-                    (half > 0.0).then_some((parameter.number, half / TOLERANCE_DEVIATIONS))
-                });
-                unknowns.push(Unknown {
-                    name: experiment.map_or_else(
-                        || column.name.clone(),
-                        |number| format!("{}@{}", column.name, number + 1),
-                    ),
-                    unit: column.unit.clone(),
-                    factor: column.factor,
-                    quantity,
-                    experiment,
-                    start,
-                    lower,
-                    upper,
-                    scaling,
-                    prior,
-                    fixed: false,
-                    signed: declared.is_some(),
-                });
-            }
+            (half > 0.0).then_some((parameter.number, half / TOLERANCE_DEVIATIONS))
+        });
+        Ok(Unknown {
+            name: experiment
+                .map_or_else(|| column.name.clone(), |number| format!("{}@{}", column.name, number + 1)),
+            unit: column.unit.clone(),
+            factor: column.factor,
+            quantity: named.quantity,
+            experiment,
+            start,
+            lower,
+            upper,
+            scaling,
+            prior,
+            fixed: false,
+            signed: declared.is_some(),
+        })
+    }
+
+    /// Where the search of an unknown starts, and its bounds.
+    fn start_and_bounds(
+        &self,
+        NamedUnknown { name, column, nominal, declared, .. }: &NamedUnknown<'_>,
+        experiment: Option<usize>,
+    ) -> Result<(f64, (f64, f64)), QueryError> {
+        let given = about(&self.start, |(known, _)| known, name, experiment);
+        let given = given.map(|(_, amount)| amount.in_si(column.unit.as_deref(), column.factor));
+        let given = given.transpose().map_err(|wrong| {
+            refuse(format!("the start of `{name}`: {wrong}"), "write a unit of the same quantity, or none")
+        })?;
+        let bounds = about(&self.bounds, |(known, ..)| known, name, experiment);
+        let bounds = bounds.map(|(_, low, high)| (low * column.factor, high * column.factor));
+        let (lower, upper) = bounds
+            .or(declared.and_then(|parameter| parameter.bounds))
+            .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        let start = given.unwrap_or(*nominal);
+        if (lower..=upper).contains(&start) {
+            return Ok((start, (lower, upper)));
         }
-        if self.prior && unknowns.iter().all(|unknown| unknown.prior.is_none()) {
+        let [start, lower, upper] = [start, lower, upper].map(|value| shortest(value / column.factor));
+        Err(refuse(
+            format!("`{}` starts at {start}, outside its bounds {lower} and {upper}", column.name),
+            Remedy::marked("move it with {option start}, or widen its {option bounds}"),
+        ))
+    }
+
+    /// By what measure the search moves an unknown.
+    fn scaling(
+        &self,
+        NamedUnknown { name, column, .. }: &NamedUnknown<'_>,
+        experiment: Option<usize>,
+        start: f64,
+        (lower, upper): (f64, f64),
+    ) -> Result<Scaling, QueryError> {
+        let chosen = match &self.logarithmic {
+            Logarithmic::All => start > 0.0 && !(lower < 0.0 && lower.is_finite()),
+            Logarithmic::None => false,
+            Logarithmic::Names(list) => about(list, |known| known, name, experiment).is_some(),
+        };
+        if chosen && (start.is_nan() || start <= 0.0) {
+            let start = shortest(start / column.factor);
             return Err(refuse(
-                "no estimated parameter has a tolerance that could be a prior",
-                "give one: `param k = 3 ±10%`",
+                format!("`{}` starts at {start}, which has no logarithm", column.name),
+                Remedy::marked("start above zero, or leave it out of {option log}"),
             ));
         }
-        Ok(unknowns)
+        let width = upper - lower;
+        Ok(match (chosen, start == 0.0) {
+            (true, _) => Scaling::Logarithmic,
+            (false, false) => Scaling::Linear(start.abs()),
+            (false, true) => Scaling::Linear(if width.is_finite() { 0.5 * width } else { column.factor }),
+        })
     }
+}
+
+/// What a name to be estimated means in a compiled model.
+struct NamedUnknown<'a> {
+    name: &'a str,
+    quantity: Quantity,
+    column: Column,
+    /// The model's own value in SI.
+    nominal: f64,
+    /// The parameter of that name.
+    declared: Option<&'a Parameter>,
+}
+
+/// The quantity that a name refers to, its column and its own value.
+fn quantity(
+    asked: &Asked<'_, '_>,
+    name: &str,
+    simulated: &[String],
+    simulation: &Simulation,
+    outputs: &[FittedOutput],
+) -> Result<(Quantity, Column, f64), QueryError> {
+    let output = |name: &str| {
+        outputs.iter().position(|output| output.column.name == flat_name(name)).ok_or_else(|| {
+            refuse(
+                format!("`{name}` is no measured output, so that its sensor has neither offset nor gain"),
+                "name an output that the data have a column for",
+            )
+        })
+    };
+    Ok(match named(name) {
+        Named::Offset(of) => {
+            let place = output(&of)?;
+            let of = &outputs[place].column;
+            let column = Column { name: format!("offset({})", of.name), ..of.clone() };
+            (Quantity::Offset(place), column, 0.0)
+        }
+        Named::Gain(of) => {
+            let place = output(&of)?;
+            let name = format!("gain({})", outputs[place].column.name);
+            (Quantity::Gain(place), Column { name, unit: None, factor: 1.0 }, 1.0)
+        }
+        Named::Simulated(name) => {
+            let lane = simulated.iter().position(|known| *known == name).unwrap_or_default();
+            let varied = &simulation.varied[lane];
+            let column = simulation.wanted_columns[lane].clone();
+            let nominal = nominal(asked, &name, simulation.parameters[varied.place]);
+            (Quantity::Simulated { lane, place: varied.place }, column, nominal)
+        }
+    })
 }
 
 /// The entry of a list that is about an unknown: what is said of one experiment counts before what is said of all.

@@ -54,6 +54,43 @@ struct End {
 }
 
 impl Joined<'_, '_> {
+    /// The model of a piece and the values of its parameters and initial states.
+    fn start_of<'s>(&'s self, piece: &Piece, z: &[f64]) -> (&'s Simulation, Vec<f64>) {
+        let problem = self.problem;
+        let values = problem.values(&z[..problem.unknowns.len()]);
+        let Some(start) = piece.start else {
+            return (problem.simulation, problem.parameters(piece.experiment, &values));
+        };
+        let mut parameters = self.pieces.simulation.parameters.clone();
+        for ((unknown, value), lane) in problem.unknowns.iter().zip(&values).zip(&self.pieces.lanes) {
+            if let (Quantity::Simulated { place, .. }, Some(_)) = (unknown.quantity, lane)
+                && problem.belongs(unknown, piece.experiment)
+            {
+                parameters[place] = *value;
+            }
+        }
+        for (i, (place, _)) in self.pieces.states.iter().enumerate() {
+            parameters[*place] = z[start + i] * self.sizes[i];
+        }
+        (&self.pieces.simulation, parameters)
+    }
+
+    /// Fills a line with derivatives by each variable, from those by the lanes of a piece.
+    fn turn(&self, piece: &Piece, chain: &[f64], derivatives: &[f64], gain: f64, line: &mut [f64]) {
+        line.fill(0.0);
+        for (j, unknown) in self.problem.unknowns.iter().enumerate() {
+            if let Quantity::Simulated { lane, .. } = unknown.quantity {
+                let lane = if piece.start.is_none() { Some(lane) } else { self.pieces.lanes[j] };
+                line[j] = lane.map_or(0.0, |lane| gain * derivatives[lane] * chain[j]);
+            }
+        }
+        if let Some(start) = piece.start {
+            for (i, (_, lane)) in self.pieces.states.iter().enumerate() {
+                line[start + i] = gain * derivatives[*lane] * self.sizes[i];
+            }
+        }
+    }
+
     /// Simulates a piece from given variables; `each` gets the row of every measured sample.
     fn simulate(
         &self,
@@ -67,27 +104,10 @@ impl Joined<'_, '_> {
         let own = &z[..problem.unknowns.len()];
         let values = problem.values(own);
         let chain = problem.chain(piece.experiment, own);
-        let first = problem.parameters(piece.experiment, &values);
-        if !problem.is_derived(&first) {
+        if !problem.is_derived(&problem.parameters(piece.experiment, &values)) {
             return Err(Rejection::Underived);
         }
-        let (simulation, parameters) = match piece.start {
-            None => (problem.simulation, first),
-            Some(start) => {
-                let mut parameters = self.pieces.simulation.parameters.clone();
-                for ((unknown, value), lane) in problem.unknowns.iter().zip(&values).zip(&self.pieces.lanes) {
-                    if let (Quantity::Simulated { place, .. }, Some(_)) = (unknown.quantity, lane)
-                        && problem.belongs(unknown, piece.experiment)
-                    {
-                        parameters[place] = *value;
-                    }
-                }
-                for (i, (place, _)) in self.pieces.states.iter().enumerate() {
-                    parameters[*place] = z[start + i] * self.sizes[i];
-                }
-                (&self.pieces.simulation, parameters)
-            }
-        };
+        let (simulation, parameters) = self.start_of(piece, z);
         let (lanes, outputs) = (simulation.wanted.len(), simulation.outputs.len());
         let states = self.sizes.len();
         let mut end = End { states: vec![0.0; states], sensitivities: vec![vec![0.0; self.count]; states] };
@@ -96,25 +116,11 @@ impl Joined<'_, '_> {
         let outcome = simulation.trial(&parameters, &record.tables, &piece.options, token, &mut |sample| {
             let at = number;
             number += 1;
-            // By each variable, from the lanes of this piece.
-            let turn = |derivatives: &[f64], line: &mut [f64], gain: f64| {
-                line.fill(0.0);
-                for (j, unknown) in problem.unknowns.iter().enumerate() {
-                    if let Quantity::Simulated { lane, .. } = unknown.quantity {
-                        let lane = if piece.start.is_none() { Some(lane) } else { self.pieces.lanes[j] };
-                        line[j] = lane.map_or(0.0, |lane| gain * derivatives[lane] * chain[j]);
-                    }
-                }
-                if let Some(start) = piece.start {
-                    for (i, (_, lane)) in self.pieces.states.iter().enumerate() {
-                        line[start + i] = gain * derivatives[*lane] * self.sizes[i];
-                    }
-                }
-            };
             if at == piece.to || piece.next.is_none() && at + 1 == piece.to {
                 for i in 0..states {
                     end.states[i] = sample.outputs[outputs + i];
-                    turn(&sample.sensitivities[(outputs + i) * lanes..], &mut end.sensitivities[i], 1.0);
+                    let derivatives = &sample.sensitivities[(outputs + i) * lanes..];
+                    self.turn(piece, &chain, derivatives, 1.0, &mut end.sensitivities[i]);
                 }
             }
             if at == piece.to {
@@ -127,7 +133,7 @@ impl Joined<'_, '_> {
                 }
                 let bare = sample.outputs[fitted.place];
                 let (gain, offset) = problem.sensor(piece.experiment, output, &values);
-                turn(&sample.sensitivities[fitted.place * lanes..], &mut line, gain);
+                self.turn(piece, &chain, &sample.sensitivities[fitted.place * lanes..], gain, &mut line);
                 for (j, unknown) in problem.unknowns.iter().enumerate() {
                     match unknown.quantity {
                         Quantity::Offset(own) if own == output => line[j] = chain[j],
