@@ -1,6 +1,7 @@
 //! Absolute tolerances of states, and the size of the first step.
 
 use super::Integrator;
+use crate::model::linearised::Linearised;
 use crate::sensitivity::lanes::larger;
 use crate::system::Values;
 use crate::tolerance::{
@@ -69,24 +70,33 @@ impl Integrator<'_> {
         if !self.open.is_empty() {
             self.system.follow_modes(true);
         }
+        let (sizes, time) = self.magnitudes(&without_magnitude);
+        self.system.follow_modes(false);
+        self.system.set_point_to(present);
+        for i in without_magnitude {
+            self.nominal[i] = if sizes[i].is_finite() { sizes[i] } else { 0.0 };
+        }
+        // Each time it is longer until the next estimate, so that there are few of them.
+        let waited = (self.t - self.estimated.0).max(time);
+        self.estimated = (self.t, self.t + NOMINAL_GROWTH * waited);
+    }
+
+    /// What inputs and states make of states, round by round, and the time in which they do so.
+    fn magnitudes(&mut self, without_magnitude: &[usize]) -> (Vec<f64>, f64) {
+        let model = self.system.model;
         let n = self.x.len();
-        let span = self.options.t_end - self.options.t_start;
-        let mut time = NOMINAL_SPAN * span;
-        let mut known: Option<Drive> = None;
+        let mut time = NOMINAL_SPAN * (self.options.t_end - self.options.t_start);
+        let mut inputs: Option<InputEffect> = None;
         let mut sizes = vec![0.0; n];
         let mut values = Values::default();
-        // Uneven, so that differences of states do not vanish.
-        let apart = |x: &[f64], sizes: &[f64]| -> Vec<f64> {
-            (0..n).map(|i| x[i] + sizes[i] * (1.0 + 0.1 * (i % 7) as f64)).collect()
-        };
         let mut starts_singular = false;
         for round in 0..NOMINAL_LEVELS {
             let trial = apart(&self.x, &sizes);
             // So far away a law may have no value; then the others stay where they are.
             let mut near = self.x.clone();
             without_magnitude.iter().for_each(|i| near[*i] = trial[*i]);
-            let later =
-                self.t + if round == 0 { 0.0 } else { known.as_ref().map_or(time, |drive| drive.horizon) };
+            let ahead = inputs.as_ref().map_or(time, |inputs| inputs.horizon);
+            let later = self.t + if round == 0 { 0.0 } else { ahead };
             if self.system.full(later, &trial, &mut values).is_err()
                 && self.system.full(later, &near, &mut values).is_err()
             {
@@ -97,44 +107,25 @@ impl Integrator<'_> {
                 }
                 break;
             }
-            let full = &self.system.model.full;
             // An infinite derivative is passed in no time: it says nothing of how fast states are.
             let singular = values.singular.is_some();
-            let size = |derivative: &f64| if singular { 0.0 } else { derivative.abs() };
-            let derivatives: Vec<f64> = full.by_states(&values.data).iter().map(size).collect();
-            let product = |v: &[f64], i: usize| {
-                full.pattern.row(i).map(|e| derivatives[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
+            let influence = match singular {
+                true => Influence { full: &model.full, derivatives: vec![0.0; model.full.pattern.at.len()] },
+                false => Influence::new(&model.full, &values),
             };
             if round == 0 {
                 starts_singular = singular;
-                let relaxation = 1.0 / spectral_radius(n, product);
+                let relaxation = 1.0 / influence.fastest(n);
                 time = time.min(relaxation);
-                let drive = known.insert(self.drive(time));
-                // What only follows states that rounding moves is moved by it as well; those on the surface
-                // themselves are held there.
-                for _ in 0..NOISE_LEVELS {
-                    let noise = |i: &usize| match self.noise[*i] {
-                        0.0 => span * product(&self.noise, *i),
-                        own => own,
-                    };
-                    let more: Vec<f64> = without_magnitude.iter().map(noise).collect();
-                    without_magnitude.iter().zip(more).for_each(|(i, more)| self.noise[*i] = more);
-                }
-                // Rounding of inputs that cancel adds up for as long as states remember it.
-                let lasting = span.min(relaxation);
-                let late = drive.rounding.1.iter().map(|width| lasting * width);
-                let mut moved: Vec<f64> = late.zip(&drive.rounding.0).map(|(a, b)| larger(a, *b)).collect();
-                for _ in 0..NOISE_LEVELS {
-                    moved = (0..n).map(|i| larger(moved[i], lasting * product(&moved, i))).collect();
-                }
-                without_magnitude.iter().for_each(|i| self.noise[*i] = larger(self.noise[*i], moved[*i]));
+                let effect = inputs.insert(self.input_effect(time));
+                self.spread_noise(without_magnitude, &influence, effect, relaxation);
             }
             // What the states that have a size now change in the rates.
             let made = |i: usize| {
-                let (drive, beside) =
-                    known.as_ref().map_or((0.0, 0.0), |drive| (drive.made[i], drive.rates[i]));
+                let (by_inputs, beside) =
+                    inputs.as_ref().map_or((0.0, 0.0), |inputs| (inputs.made[i], inputs.rates[i]));
                 let change = if round == 0 { 0.0 } else { (values.data[i] - beside).abs() };
-                drive.max(time * change.max(product(&sizes, i)))
+                by_inputs.max(time * change.max(influence.on(i, &sizes)))
             };
             // The first two rounds tell what inputs do, now and a little later; further ones reach further states.
             let settled = |i: usize| round > 1 && sizes[i] > 0.0;
@@ -148,47 +139,60 @@ impl Integrator<'_> {
             }
         }
         if starts_singular && self.system.full(self.t, &apart(&self.x, &sizes), &mut values).is_ok() {
-            let full = &self.system.model.full;
-            let derivatives = full.by_states(&values.data);
-            let product = |v: &[f64], i: usize| {
-                full.pattern
-                    .row(i)
-                    .map(|e| derivatives[e].abs() * v[full.pattern.at[e] as usize])
-                    .sum::<f64>()
-            };
-            let shorter = (1.0 / (time * spectral_radius(n, product))).min(1.0);
+            let fastest = Influence::new(&model.full, &values).fastest(n);
+            let shorter = (1.0 / (time * fastest)).min(1.0);
             sizes.iter_mut().for_each(|size| *size *= shorter);
         }
-        self.system.follow_modes(false);
-        self.system.set_point_to(present);
-        for i in without_magnitude {
-            self.nominal[i] = if sizes[i].is_finite() { sizes[i] } else { 0.0 };
+        (sizes, time)
+    }
+
+    /// What only follows states that rounding moves is moved by it as well; those on the surface themselves are held
+    /// there. Rounding of inputs that cancel adds up for as long as states remember it.
+    fn spread_noise(
+        &mut self,
+        without_magnitude: &[usize],
+        influence: &Influence<'_>,
+        inputs: &InputEffect,
+        relaxation: f64,
+    ) {
+        let span = self.options.t_end - self.options.t_start;
+        for _ in 0..NOISE_LEVELS {
+            let noise = |i: &usize| match self.noise[*i] {
+                0.0 => span * influence.on(*i, &self.noise),
+                own => own,
+            };
+            let more: Vec<f64> = without_magnitude.iter().map(noise).collect();
+            without_magnitude.iter().zip(more).for_each(|(i, more)| self.noise[*i] = more);
         }
-        // Each time it is longer until the next estimate, so that there are few of them.
-        let waited = (self.t - self.estimated.0).max(time);
-        self.estimated = (self.t, self.t + NOMINAL_GROWTH * waited);
+        let lasting = span.min(relaxation);
+        let late = inputs.rounding.1.iter().map(|width| lasting * width);
+        let mut moved: Vec<f64> = late.zip(&inputs.rounding.0).map(|(a, b)| larger(a, *b)).collect();
+        for _ in 0..NOISE_LEVELS {
+            moved = (0..moved.len()).map(|i| larger(moved[i], lasting * influence.on(i, &moved))).collect();
+        }
+        without_magnitude.iter().for_each(|i| self.noise[*i] = larger(self.noise[*i], moved[*i]));
     }
 
     /// What inputs make of states within `time`, or up to the next time event if that is sooner. Signals of time may be
     /// over long before: their part is the largest that rates at times between make of the time up to there.
-    fn drive(&mut self, time: f64) -> Drive {
+    fn input_effect(&mut self, time: f64) -> InputEffect {
         let n = self.x.len();
         let stop = self.next_stop(self.t + time);
         let horizon = if stop.at > self.t { time.min(stop.at - self.t) } else { time };
         let varied = self.system.model.time_signals.results() > 0;
         let zeros = || vec![0.0; n];
-        let mut drive = Drive { horizon, made: zeros(), rounding: (zeros(), zeros()), rates: zeros() };
+        let mut effect = InputEffect { horizon, made: zeros(), rounding: (zeros(), zeros()), rates: zeros() };
         let (mut rates, mut ahead) = (zeros(), horizon);
         for part in 0..=if varied { NOMINAL_PLACES } else { 0 } {
             if self.system.rates(self.t + ahead, &self.x, &mut rates).is_ok() {
-                let made = drive.made.iter_mut().zip(&rates);
+                let made = effect.made.iter_mut().zip(&rates);
                 made.for_each(|(made, rate)| *made = larger(*made, ahead * rate.abs()));
                 let widths = self.system.rounding_of_rates();
                 if part == 0 {
-                    drive.rates.clone_from(&rates);
-                    drive.rounding.1 = widths;
+                    effect.rates.clone_from(&rates);
+                    effect.rounding.1 = widths;
                 } else {
-                    let most = drive.rounding.0.iter_mut().zip(widths);
+                    let most = effect.rounding.0.iter_mut().zip(widths);
                     most.for_each(|(most, width)| *most = larger(*most, ahead * width));
                 }
             }
@@ -198,9 +202,9 @@ impl Integrator<'_> {
         let late = self.detector.no_time_event_until().min(self.options.t_end);
         if varied && late > self.t + horizon && self.system.rates(late, &self.x, &mut rates).is_ok() {
             let widths = self.system.rounding_of_rates();
-            drive.rounding.1.iter_mut().zip(widths).for_each(|(most, width)| *most = larger(*most, width));
+            effect.rounding.1.iter_mut().zip(widths).for_each(|(most, width)| *most = larger(*most, width));
         }
-        drive
+        effect
     }
 
     /// Fits the absolute tolerances to the largest values that states have had.
@@ -256,7 +260,7 @@ impl Integrator<'_> {
 }
 
 /// What inputs do to states from now on.
-struct Drive {
+struct InputEffect {
     /// How far this looks ahead.
     horizon: f64,
     /// What they make of each state until then.
@@ -267,16 +271,40 @@ struct Drive {
     rates: Vec<f64>,
 }
 
-/// The spectral radius of a matrix without negative entries, by power iteration; zero where it is none.
-fn spectral_radius(n: usize, product: impl Fn(&[f64], usize) -> f64) -> f64 {
-    let (mut v, mut radius) = (vec![1.0; n], 0.0);
-    for _ in 0..NOMINAL_ITERATIONS {
-        let next: Vec<f64> = (0..n).map(|i| product(&v, i)).collect();
-        radius = next.iter().fold(0.0f64, |size, x| size.max(*x));
-        if radius == 0.0 || !radius.is_finite() {
-            return 0.0;
-        }
-        v = next.iter().map(|x| x / radius).collect();
+/// A point beside another at these distances, uneven, so that differences of states do not vanish.
+fn apart(x: &[f64], sizes: &[f64]) -> Vec<f64> {
+    let beside = |(i, (x, size)): (usize, (&f64, &f64))| x + size * (1.0 + 0.1 * (i % 7) as f64);
+    x.iter().zip(sizes).enumerate().map(beside).collect()
+}
+
+/// How fast states change one another: the magnitudes of the derivatives of rates by states.
+struct Influence<'a> {
+    full: &'a Linearised,
+    derivatives: Vec<f64>,
+}
+
+impl Influence<'_> {
+    fn new<'a>(full: &'a Linearised, values: &Values) -> Influence<'a> {
+        Influence { full, derivatives: full.by_states(&values.data).iter().map(|x| x.abs()).collect() }
     }
-    radius
+
+    /// On the rate of a state by states of these sizes.
+    fn on(&self, state: usize, sizes: &[f64]) -> f64 {
+        let pattern = &self.full.pattern;
+        pattern.row(state).map(|e| self.derivatives[e] * sizes[pattern.at[e] as usize]).sum()
+    }
+
+    /// The spectral radius, by power iteration; zero where it is none.
+    fn fastest(&self, states: usize) -> f64 {
+        let (mut v, mut radius) = (vec![1.0; states], 0.0);
+        for _ in 0..NOMINAL_ITERATIONS {
+            let next: Vec<f64> = (0..states).map(|i| self.on(i, &v)).collect();
+            radius = next.iter().fold(0.0f64, |size, x| size.max(*x));
+            if radius == 0.0 || !radius.is_finite() {
+                return 0.0;
+            }
+            v = next.iter().map(|x| x / radius).collect();
+        }
+        radius
+    }
 }

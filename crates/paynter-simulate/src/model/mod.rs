@@ -216,22 +216,15 @@ fn assemble(
     let (graph, equations) = (source.graph, source.equations);
     let Frozen { time, states, unknowns, rates, residuals, outputs, relations, .. } = frozen;
     let parameters: Vec<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
-    let mut slow = parameters.clone();
-    slow.extend(&frozen.modes);
-    slow.extend(pieces.iter().flat_map(|piece| [piece.value, piece.slope, piece.origin]));
-    slow.extend(regularisations.iter().map(|regularisation| regularisation.width));
-    slow.extend(&frozen.flags);
+    let slow = slow_arguments(&parameters, frozen, pieces, regularisations);
     let mut fast = vec![*time];
     fast.extend(states.iter().chain(unknowns));
 
-    let lanes: Vec<Option<Symbol>> = source
-        .wanted
-        .iter()
-        .map(|wanted| match wanted {
-            Wanted::Parameter(i) => parameters.get(*i).copied(),
-            Wanted::Initial(_) => None,
-        })
-        .collect();
+    let lane = |wanted: &Wanted| match wanted {
+        Wanted::Parameter(i) => parameters.get(*i).copied(),
+        Wanted::Initial(_) => None,
+    };
+    let lanes: Vec<Option<Symbol>> = source.wanted.iter().map(lane).collect();
     let arguments =
         Arguments { slow: &slow, fast: &fast, states, unknowns, lanes: &lanes, residuals, beside: &[] };
     // The event functions mostly have their parts in common with the rates.
@@ -255,13 +248,7 @@ fn assemble(
 
     let moving: BTreeSet<Symbol> = fast.iter().copied().collect();
     let timed = of_time_alone(pool, relations, *time, &moving);
-    let own: FxHashSet<Symbol> = parameters.iter().chain([time]).copied().collect();
-    let mut time_functions = Vec::new();
-    for (relation, function) in relations.iter().enumerate().filter(|(k, _)| timed[*k]) {
-        let fixed = pool.symbols(*function).iter().all(|s| own.contains(s));
-        let program = Program::staged(pool, &[*function], &slow, &[*time])?;
-        time_functions.push(TimeFunction { relation, program, fixed });
-    }
+    let time_functions = time_functions(pool, frozen, &timed, &parameters, &slow)?;
     let read: Vec<Expr> = rates.iter().chain(residuals).copied().collect();
     let (time_signals, time_sums) = time_signals(pool, &read, *time, &moving);
     let time_signals = Program::staged(pool, &time_signals, &slow, &[*time])?;
@@ -310,6 +297,39 @@ fn assemble(
         guards: Vec::new(),
         sliding: None,
     })
+}
+
+/// What programs are prepared with: it changes between steps only.
+fn slow_arguments(
+    parameters: &[Symbol],
+    frozen: &Frozen,
+    pieces: &[Piece],
+    regularisations: &[Regularisation],
+) -> Vec<Symbol> {
+    let mut slow = parameters.to_vec();
+    slow.extend(&frozen.modes);
+    slow.extend(pieces.iter().flat_map(|piece| [piece.value, piece.slope, piece.origin]));
+    slow.extend(regularisations.iter().map(|regularisation| regularisation.width));
+    slow.extend(&frozen.flags);
+    slow
+}
+
+/// The event functions of time alone as programs of their own.
+fn time_functions(
+    pool: &mut Pool,
+    Frozen { time, relations, .. }: &Frozen,
+    timed: &[bool],
+    parameters: &[Symbol],
+    slow: &[Symbol],
+) -> Result<Vec<TimeFunction>, CompileError> {
+    let own: FxHashSet<Symbol> = parameters.iter().chain([time]).copied().collect();
+    let mut functions = Vec::new();
+    for (relation, function) in relations.iter().enumerate().filter(|(k, _)| timed[*k]) {
+        let fixed = pool.symbols(*function).iter().all(|s| own.contains(s));
+        let program = Program::staged(pool, &[*function], slow, &[*time])?;
+        functions.push(TimeFunction { relation, program, fixed });
+    }
+    Ok(functions)
 }
 
 /// The event functions of states at whose zeros the equations bend.

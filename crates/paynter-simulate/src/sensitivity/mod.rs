@@ -5,12 +5,14 @@ pub(crate) mod adjoint;
 mod control;
 pub(crate) mod lanes;
 pub(crate) mod projection;
+mod step;
 
-use crate::method::{Point, Stages, Tolerance, joint_square};
+use self::step::{Step, Wide};
+use crate::method::{Point, Stages, Tolerance};
 use crate::model::linearised::Linearised;
-use crate::sensitivity::lanes::{Forcing, Lanes, combine, errors, implicit, multiply, sum};
+use crate::sensitivity::lanes::{Forcing, Lanes};
 use crate::system::System;
-use crate::tolerance::{LONG_STEP, NEGLIGIBLE_SENSITIVITY, SENSITIVITY_GROWTH, SENSITIVITY_ROUNDING};
+use crate::tolerance::{NEGLIGIBLE_SENSITIVITY, SENSITIVITY_GROWTH};
 use crate::{Compiled, Note, Wanted};
 use paynter_numerics::linalg::Factors;
 
@@ -202,142 +204,4 @@ impl Sensitivities {
 #[inline(always)]
 pub(crate) fn times(derivative: f64, moved: f64) -> f64 {
     if moved == 0.0 { 0.0 } else { derivative * moved }
-}
-
-/// A step that the sensitivities are to follow.
-struct Step<'a, 's> {
-    sensitivities: &'a mut Sensitivities,
-    system: &'a System<'s>,
-    stages: &'a Stages,
-    factors: Option<&'a [Factors]>,
-    tolerance: &'a Tolerance,
-    /// What rounding makes of the rates and their derivatives at the end, where that matters.
-    rounding: Option<&'a [f64]>,
-    points: &'a mut [Point],
-}
-
-/// An explicit or implicit step with W lanes, compiled for the best vector unit the machine has. A closure would not do: its
-/// call is not inlined where the instructions of that unit are allowed.
-struct Wide<'a, 's, const W: usize, const IMPLICIT: bool>(Step<'a, 's>);
-
-impl<const W: usize, const IMPLICIT: bool> pulp::WithSimd for Wide<'_, '_, W, IMPLICIT> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> f64 {
-        follow::<W, IMPLICIT>(self.0)
-    }
-}
-
-#[inline(always)]
-fn follow<const W: usize, const IMPLICIT: bool>(step: Step<'_, '_>) -> f64 {
-    let Step { sensitivities: sens, system, stages, factors, tolerance, rounding, points } = step;
-    let tableau = stages.tableau;
-    let (model, h) = (system.model, stages.h);
-    let full = &model.full;
-    let length = sens.s.length();
-    let rows = sens.s.rows;
-    let last = tableau.stages - 1;
-    let count = if points.is_empty() { tableau.stages } else { tableau.all_stages() };
-    sens.work.resize((tableau.all_stages() + 1) * length, 0.0);
-    let inside = !points.is_empty() && !tableau.inside.is_empty();
-    let long = inside && h * full.norm(&stages.values[last].data) > LONG_STEP;
-    let mut worst = 0.0f64;
-    for block in 0..sens.s.blocks {
-        let range = block * length..(block + 1) * length;
-        let s = &sens.s.data[range.clone()];
-        let forcing = &sens.forcing[block];
-        let (k, stage) = sens.work.split_at_mut(tableau.all_stages() * length);
-        if sens.rate_known {
-            k[..length].copy_from_slice(&sens.rate.data[range.clone()]);
-        } else {
-            let values = &stages.values[0].data;
-            multiply::<W>(
-                &mut k[..length],
-                &full.pattern,
-                full.by_states(values),
-                s,
-                forcing,
-                full.by_parameters_and_zero(values),
-            );
-        }
-        for i in 1..count {
-            let (done, rest) = k.split_at_mut(i * length);
-            combine(stage, s, done, &tableau.a[i], h);
-            let values = &stages.values[i].data;
-            let forces = full.by_parameters_and_zero(values);
-            let rate = &mut rest[..length];
-            match factors.filter(|_| IMPLICIT) {
-                Some(factors) => {
-                    implicit::<W>(stage, rate, &factors[i], h * tableau.gamma, forcing, forces);
-                }
-                None => multiply::<W>(rate, &full.pattern, full.by_states(values), stage, forcing, forces),
-            }
-            if i == last {
-                sens.next_s.data[range.clone()].copy_from_slice(stage);
-                sens.next_rate.data[range.clone()].copy_from_slice(rate);
-            }
-        }
-        if sens.tested && !tableau.errors.is_empty() {
-            let ends = (s, &sens.next_s.data[range.clone()]);
-            let scales = &sens.scales.as_chunks::<W>().0[block];
-            let tolerances = (&tolerance.atol[..], tolerance.rtol);
-            let mut squares = [[0.0; W]; 2];
-            for (squares, terms) in squares.iter_mut().zip(&tableau.errors) {
-                errors::<W>(squares, k, terms, h, ends, scales, tolerances);
-            }
-            let mut found: [f64; W] = std::array::from_fn(|l| {
-                joint_square([squares[0][l], squares[1][l]], tableau.errors.len(), rows)
-            });
-            if let Some(rounding) = rounding {
-                let forces = full.by_parameters_and_zero(rounding);
-                multiply::<W>(stage, &full.pattern, full.by_states(rounding), ends.1, forcing, forces);
-                let mut noise = [0.0; W];
-                errors::<W>(&mut noise, stage, &[(0, SENSITIVITY_ROUNDING)], h, ends, scales, tolerances);
-                found = std::array::from_fn(|l| found[l] / (1.0 + noise[l] / rows as f64));
-            }
-            worst = worse::<W>(worst, found);
-            // Within a long step interpolation adds an error of its own.
-            if long {
-                let mut squares = [0.0; W];
-                errors::<W>(&mut squares, k, &tableau.inside, h, ends, scales, tolerances);
-                worst = worse::<W>(worst, squares.map(|square| square / rows as f64));
-            }
-        }
-        for point in points.iter_mut() {
-            let outputs = &model.outputs_full;
-            let by_states = outputs.by_states(&point.values.data);
-            for row in &sens.needed {
-                let row = *row as usize;
-                let sum: [f64; W] = sum(k, &point.weights, rows, row);
-                let start = &s.as_chunks::<W>().0[row];
-                stage.as_chunks_mut::<W>().0[row] = std::array::from_fn(|l| start[l] + h * sum[l]);
-            }
-            let lanes = sens.s.count;
-            for row in 0..outputs.rows {
-                let mut value = [0.0; W];
-                for e in outputs.pattern.row(row) {
-                    let source = &stage.as_chunks::<W>().0[outputs.pattern.at[e] as usize];
-                    value = std::array::from_fn(|l| value[l] + times(by_states[e], source[l]));
-                }
-                let here = (lanes - block * W).min(W);
-                let start = row * lanes + block * W;
-                point.s[start..start + here].copy_from_slice(&value[..here]);
-            }
-        }
-    }
-    for point in points.iter_mut() {
-        let outputs = &model.outputs_full;
-        let values = outputs.by_parameters(&point.values.data);
-        for ((row, lane), value) in outputs.forcing.iter().zip(values) {
-            point.s[row * sens.s.count + lane] += value;
-        }
-    }
-    worst.sqrt()
-}
-
-/// The largest of errors; one that is not a number counts.
-#[inline(always)]
-fn worse<const W: usize>(worst: f64, found: [f64; W]) -> f64 {
-    found.into_iter().fold(worst, |worst, x| if x > worst || x.is_nan() { x } else { worst })
 }
