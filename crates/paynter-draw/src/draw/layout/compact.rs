@@ -168,30 +168,52 @@ impl Metric {
         class: &[usize],
         lines: &mut Lines,
     ) {
-        // The stretch each item covers on the other axis.
-        let margin = if measured { GAP - 0.5 } else { 0.0 };
-        let cover: Vec<(f64, f64)> = self
-            .items
-            .iter()
-            .map(|item| {
-                if measured {
-                    let (low, high, below, above) = Metric::ends(item, 1 - axis);
-                    let (low, high) = (place[1 - axis][low], place[1 - axis][high]);
-                    (low.min(high) + below, low.max(high) + above + margin)
-                } else {
-                    self.rough_interval(item, 1 - axis)
-                }
-            })
-            .collect();
-        let along: Vec<(f64, f64)> = self.items.iter().map(|item| self.rough_interval(item, axis)).collect();
-        // Bands keep the number of comparisons near the number of neighbours.
-        let least = cover.iter().map(|c| c.0).fold(f64::MAX, f64::min);
-        let most = cover.iter().map(|c| c.1).fold(f64::MIN, f64::max);
         if self.items.is_empty() {
             return;
         }
+        // The stretch each item covers on the other axis.
+        let margin = if measured { GAP - 0.5 } else { 0.0 };
+        let cover = self.items.iter().map(|item| {
+            if measured {
+                let (low, high, below, above) = Metric::ends(item, 1 - axis);
+                let (low, high) = (place[1 - axis][low], place[1 - axis][high]);
+                (low.min(high) + below, low.max(high) + above + margin)
+            } else {
+                self.rough_interval(item, 1 - axis)
+            }
+        });
+        let cover: Vec<(f64, f64)> = cover.collect();
+        let along: Vec<(f64, f64)> = self.items.iter().map(|item| self.rough_interval(item, axis)).collect();
+        let order = Order { items: &self.items, axis, measured, cover, along };
+        let (bands, least, height) = order.bands();
+        for (index, members) in bands.iter().enumerate() {
+            let floor = least + index as f64 * height;
+            order.keep_band(members, (floor, floor + height), class, lines);
+        }
+    }
+}
+
+/// The items in the order that a rough drawing gives them along an axis.
+struct Order<'a> {
+    items: &'a [Item],
+    axis: usize,
+    /// Whether lengths on the other axis are known.
+    measured: bool,
+    /// The stretch each item covers on the other axis.
+    cover: Vec<(f64, f64)>,
+    /// Its interval along the axis in the rough drawing.
+    along: Vec<(f64, f64)>,
+}
+
+impl Order<'_> {
+    /// The items by bands along the axis, in their order, the least coordinate and the height of bands: they keep the
+    /// number of comparisons near the number of neighbours.
+    fn bands(&self) -> (Vec<Vec<usize>>, f64, f64) {
+        let Order { cover, along, .. } = self;
+        let least = cover.iter().map(|c| c.0).fold(f64::MAX, f64::min);
+        let most = cover.iter().map(|c| c.1).fold(f64::MIN, f64::max);
         let height =
-            ((most - least) / (self.items.len() as f64).sqrt()).max(if measured { 40.0 } else { 2.0 });
+            ((most - least) / (self.items.len() as f64).sqrt()).max(if self.measured { 40.0 } else { 2.0 });
         let band = |value: f64| ((value - least) / height) as usize;
         let mut bands: Vec<Vec<usize>> = vec![Vec::new(); band(most) + 1];
         let mut sorted: Vec<usize> = (0..self.items.len()).collect();
@@ -204,55 +226,61 @@ impl Metric {
                 members.push(item);
             }
         }
-        for (index, members) in bands.iter().enumerate() {
-            let floor = least + index as f64 * height;
-            let ceiling = floor + height;
-            // Where the neighbours of one fan begin that each item is among.
-            let mut run_start: Vec<usize> = Vec::with_capacity(members.len());
-            for (at, &item) in members.iter().enumerate() {
-                let continues = at > 0 && self.items[members[at - 1]].fan == self.items[item].fan;
-                run_start.push(if continues { run_start[at - 1] } else { at });
-            }
-            for (at, &second) in members.iter().enumerate() {
-                let mut seen = 0;
-                let mut before = at;
-                for _ in 0..LOOKED {
-                    // The slanted bonds of a fan pass over all of it at once.
-                    if before > 0 && self.items[second].open && self.items[second].fan.is_some() {
-                        let last = members[before - 1];
-                        if self.items[last].fan == self.items[second].fan {
-                            before = run_start[before - 1];
-                        }
-                    }
-                    let Some(&first) = before.checked_sub(1).map(|last| &members[last]) else { break };
-                    before -= 1;
-                    let meets = if measured {
-                        cover[first].0 < cover[second].1 && cover[second].0 < cover[first].1
-                    } else {
-                        cover[first].0 <= cover[second].1 && cover[second].0 <= cover[first].1
-                    };
-                    if !meets || along[first].1 >= along[second].0 {
-                        continue;
-                    }
-                    let (one, two) = (&self.items[first], &self.items[second]);
-                    let fellows = (one.open || two.open) && one.fan.is_some() && one.fan == two.fan;
-                    if fellows || one.owners.iter().any(|owner| two.owners.contains(owner)) {
-                        continue;
-                    }
-                    let (_, low, _, above) = Metric::ends(one, axis);
-                    let (high, _, below, _) = Metric::ends(two, axis);
-                    if class[low] != class[high] {
-                        lines.keep(class[low], class[high], above - below + GAP);
-                    }
-                    // What hides everything behind it in this band ends the search, and so do very many.
-                    seen += 1;
-                    let stretch = (cover[second].0.max(floor), cover[second].1.min(ceiling));
-                    let hides = cover[first].0 <= stretch.0 && cover[first].1 >= stretch.1;
-                    if (hides && one.owners.len() == 1) || seen >= SIGHT {
-                        break;
+        (bands, least, height)
+    }
+
+    /// Adds the distances of items in one band.
+    fn keep_band(&self, members: &[usize], (floor, ceiling): (f64, f64), class: &[usize], lines: &mut Lines) {
+        let Order { items, cover, along, .. } = self;
+        // Where the neighbours of one fan begin that each item is among.
+        let mut run_start: Vec<usize> = Vec::with_capacity(members.len());
+        for (at, &item) in members.iter().enumerate() {
+            let continues = at > 0 && items[members[at - 1]].fan == items[item].fan;
+            run_start.push(if continues { run_start[at - 1] } else { at });
+        }
+        for (at, &second) in members.iter().enumerate() {
+            let mut seen = 0;
+            let mut before = at;
+            for _ in 0..LOOKED {
+                // The slanted bonds of a fan pass over all of it at once.
+                if before > 0 && items[second].open && items[second].fan.is_some() {
+                    let last = members[before - 1];
+                    if items[last].fan == items[second].fan {
+                        before = run_start[before - 1];
                     }
                 }
+                let Some(&first) = before.checked_sub(1).map(|last| &members[last]) else { break };
+                before -= 1;
+                if !self.meet(first, second) || along[first].1 >= along[second].0 {
+                    continue;
+                }
+                let (one, two) = (&items[first], &items[second]);
+                let fellows = (one.open || two.open) && one.fan.is_some() && one.fan == two.fan;
+                if fellows || one.owners.iter().any(|owner| two.owners.contains(owner)) {
+                    continue;
+                }
+                let (_, low, _, above) = Metric::ends(one, self.axis);
+                let (high, _, below, _) = Metric::ends(two, self.axis);
+                if class[low] != class[high] {
+                    lines.keep(class[low], class[high], above - below + GAP);
+                }
+                // What hides everything behind it in this band ends the search, and so do very many.
+                seen += 1;
+                let stretch = (cover[second].0.max(floor), cover[second].1.min(ceiling));
+                let hides = cover[first].0 <= stretch.0 && cover[first].1 >= stretch.1;
+                if (hides && one.owners.len() == 1) || seen >= SIGHT {
+                    break;
+                }
             }
+        }
+    }
+
+    /// Whether two items cover a common stretch of the other axis; in a rough drawing touching counts.
+    fn meet(&self, first: usize, second: usize) -> bool {
+        let (one, two) = (self.cover[first], self.cover[second]);
+        match self.measured {
+            true => one.0 < two.1 && two.0 < one.1,
+            false => one.0 <= two.1 && two.0 <= one.1,
         }
     }
 }

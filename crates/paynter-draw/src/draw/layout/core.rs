@@ -50,12 +50,94 @@ pub fn backbone(
     adjacent: &[Vec<(usize, usize)>],
     kind: &impl Fn(usize) -> NodeKind,
 ) -> Vec<usize> {
-    let count = adjacent.len();
-    // How much a node is worth as the path's beginning or end.
-    let worth = |node: usize, starts: bool| {
-        let Some(&(edge, _)) = adjacent[node].first().filter(|_| adjacent[node].len() == 1) else { return 0 };
-        let outward = part.edges[edge].from == node;
-        match (kind(node), kind(node).class()) {
+    let tree = Tree { part, adjacent, kind };
+    let (order, parent) = tree.descend();
+    let step = |edge: usize, towards: usize| if part.edges[edge].to == towards { 12 } else { 8 };
+    // Best path that ends at a node from below, and best that starts there; the two best children each.
+    let mut into = vec![(0_i64, None::<usize>); adjacent.len()];
+    let mut out = vec![(0_i64, None::<usize>); adjacent.len()];
+    let mut best: Option<Turn> = None;
+    for &node in order.iter().rev() {
+        let alone = adjacent[node].len() <= 1;
+        let mut ins = vec![(if alone { tree.worth(node, true) } else { 0 }, None)];
+        let mut outs = vec![(if alone { tree.worth(node, false) } else { 0 }, None)];
+        for &(edge, other) in &adjacent[node] {
+            if parent[other] == Some((edge, node)) {
+                let hanging = tree.compliance(other);
+                ins.push((into[other].0 + step(edge, node) - hanging, Some(other)));
+                outs.push((out[other].0 + step(edge, other) - hanging, Some(other)));
+            }
+        }
+        (into[node], out[node]) = (first_best(&ins), first_best(&outs));
+        improve(&mut best, node, &ins, &outs);
+    }
+    let Some(Turn { top, first, last, .. }) = best else { return vec![0] };
+    let follow = |from: Option<usize>, ways: &[Way]| -> Vec<usize> {
+        std::iter::successors(from, |node| ways[*node].1).collect()
+    };
+    let mut path = follow(first, &into);
+    path.reverse();
+    path.push(top);
+    path.extend(follow(last, &out));
+    path
+}
+
+/// The worth of a path on one side of a node, and the child it goes through.
+type Way = (i64, Option<usize>);
+
+/// The first of the best.
+fn first_best(list: &[Way]) -> Way {
+    list.iter().copied().reduce(|a, b| if b.0 > a.0 { b } else { a }).unwrap_or((0, None))
+}
+
+/// A path by its node nearest to the root.
+struct Turn {
+    value: i64,
+    top: usize,
+    first: Option<usize>,
+    last: Option<usize>,
+}
+
+/// Takes the best path that turns at a node, if it is better than what is known: the pairs of ways in and out through
+/// different children.
+fn improve(best: &mut Option<Turn>, node: usize, ins: &[Way], outs: &[Way]) {
+    let mut offer = |(gain_in, first): Way, (gain_out, last): Way| {
+        let value = gain_in + gain_out;
+        if best.as_ref().is_none_or(|known| value > known.value) {
+            *best = Some(Turn { value, top: node, first, last });
+        }
+    };
+    let is_hub = ins.len() > 40;
+    for &way_in in if is_hub { &ins[..1] } else { ins } {
+        for &way_out in outs {
+            if way_in.1.is_none() || way_in.1 != way_out.1 {
+                offer(way_in, way_out);
+            }
+        }
+    }
+    if is_hub {
+        // The best way in with the best way out that differs from it.
+        let way_in = first_best(ins);
+        let rest: Vec<Way> =
+            outs.iter().copied().filter(|way| way.1.is_none() || way.1 != way_in.1).collect();
+        offer(way_in, first_best(&rest));
+    }
+}
+
+/// A tree of nodes whose kinds tell what a path through them is worth.
+struct Tree<'a, K> {
+    part: &'a Part,
+    adjacent: &'a [Vec<(usize, usize)>],
+    kind: &'a K,
+}
+
+impl<K: Fn(usize) -> NodeKind> Tree<'_, K> {
+    /// How much a node is worth as the path's beginning or end.
+    fn worth(&self, node: usize, starts: bool) -> i64 {
+        let [(edge, _)] = self.adjacent[node][..] else { return 0 };
+        let outward = self.part.edges[edge].from == node;
+        let kind = (self.kind)(node);
+        match (kind, kind.class()) {
             (_, Some(Class::Source(_))) if starts == outward => 12,
             (_, Some(Class::Source(_))) => 9,
             (NodeKind::Signal, _) => -20,
@@ -63,89 +145,36 @@ pub fn backbone(
             (_, Some(Class::Storage(Stored::Momentum))) => 2,
             _ => 1,
         }
-    };
-    let step = |edge: usize, towards: usize| if part.edges[edge].to == towards { 12 } else { 8 };
-    // A last junction with a spring or capacitor hangs beside the backbone rather than ends it.
-    let compliance = |node: usize| {
-        let leaves = adjacent[node].iter().filter(|(_, other)| adjacent[*other].len() == 1);
+    }
+
+    /// What is lost where a path ends in this node: a last junction with a spring or capacitor hangs beside the backbone
+    /// rather than ends it.
+    fn compliance(&self, node: usize) -> i64 {
+        let leaves = self.adjacent[node].iter().filter(|(_, other)| self.adjacent[*other].len() == 1);
         let (mut count, mut storing) = (0, false);
         for &(_, leaf) in leaves {
             count += 1;
-            storing |= kind(leaf).class() == Some(Class::Storage(Stored::Displacement));
+            storing |= (self.kind)(leaf).class() == Some(Class::Storage(Stored::Displacement));
         }
-        if storing && count + 1 == adjacent[node].len() { 4 } else { 0 }
-    };
-    // Parents first.
-    let mut parent = vec![None; count];
-    let mut order = vec![0];
-    let mut at = 0;
-    while let Some(&node) = order.get(at) {
-        at += 1;
-        for &(edge, other) in &adjacent[node] {
-            if parent[node] != Some((edge, other)) && other != 0 && parent[other].is_none() {
-                parent[other] = Some((edge, node));
-                order.push(other);
-            }
-        }
+        if storing && count + 1 == self.adjacent[node].len() { 4 } else { 0 }
     }
-    // Best path that ends at a node from below, and best that starts there; the two best children each.
-    let mut into = vec![(0_i64, None::<usize>); count];
-    let mut out = vec![(0_i64, None::<usize>); count];
-    let mut best: Option<(i64, usize, Option<usize>, Option<usize>)> = None;
-    for &node in order.iter().rev() {
-        let alone = adjacent[node].len() <= 1;
-        let mut ins = vec![(if alone { worth(node, true) } else { 0 }, None)];
-        let mut outs = vec![(if alone { worth(node, false) } else { 0 }, None)];
-        for &(edge, other) in &adjacent[node] {
-            if parent[other] == Some((edge, node)) {
-                let hanging = compliance(other);
-                ins.push((into[other].0 + step(edge, node) - hanging, Some(other)));
-                outs.push((out[other].0 + step(edge, other) - hanging, Some(other)));
-            }
-        }
-        for &(gain_in, first) in &ins {
-            for &(gain_out, last) in &outs {
-                if (first.is_none() || first != last)
-                    && best.is_none_or(|(value, ..)| gain_in + gain_out > value)
-                {
-                    best = Some((gain_in + gain_out, node, first, last));
+
+    /// The nodes, parents first, and the edge and node above each.
+    fn descend(&self) -> (Vec<usize>, Vec<Option<(usize, usize)>>) {
+        let mut parent = vec![None; self.adjacent.len()];
+        let mut order = vec![0];
+        let mut at = 0;
+        while let Some(&node) = order.get(at) {
+            at += 1;
+            for &(edge, other) in &self.adjacent[node] {
+                if parent[node] != Some((edge, other)) && other != 0 && parent[other].is_none() {
+                    parent[other] = Some((edge, node));
+                    order.push(other);
                 }
             }
-            if ins.len() > 40 {
-                break;
-            }
         }
-        let first_best = |list: &[(i64, Option<usize>)]| {
-            list.iter().copied().reduce(|a, b| if b.0 > a.0 { b } else { a }).unwrap_or((0, None))
-        };
-        into[node] = first_best(&ins);
-        out[node] = first_best(&outs);
-        if ins.len() > 40 {
-            // A hub: the best way in with the best way out that differs from it.
-            let way_in = into[node];
-            let rest: Vec<_> =
-                outs.iter().copied().filter(|way| way.1.is_none() || way.1 != way_in.1).collect();
-            let way_out = first_best(&rest);
-            if best.is_none_or(|(value, ..)| way_in.0 + way_out.0 > value) {
-                best = Some((way_in.0 + way_out.0, node, way_in.1, way_out.1));
-            }
-        }
+        (order, parent)
     }
-    let Some((_, top, first, last)) = best else { return vec![0] };
-    let mut path = Vec::new();
-    let mut at = first;
-    while let Some(node) = at {
-        path.push(node);
-        at = into[node].1;
-    }
-    path.reverse();
-    path.push(top);
-    let mut at = last;
-    while let Some(node) = at {
-        path.push(node);
-        at = out[node].1;
-    }
-    path
 }
 
 /// Lays a path out straight, or in rows to and fro where it is very long.

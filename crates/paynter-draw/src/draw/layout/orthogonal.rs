@@ -5,6 +5,8 @@
 //! A vertex with more than four bonds becomes a cage, a rectangle with one
 //! point on its rim for each bond and each branch; the element stands inside.
 
+use std::collections::BTreeMap;
+
 use super::flow::Network;
 use super::planar::Embedding;
 
@@ -110,78 +112,100 @@ fn cage_vertices(embedding: &mut Embedding, wishes: &[Wish]) -> Vec<RawCage> {
             .map(|(face, at, _)| (face, at))
             .collect();
         let branches = wishes.get(vertex).map_or(0, |wish| wish.branches);
-        // Branches go to the widest corner, the outer face first.
-        let widest = corners
-            .iter()
-            .copied()
-            .max_by_key(|&(face, at)| {
-                (face == embedding.outer, embedding.faces[face].len(), std::cmp::Reverse((face, at)))
-            })
-            .unwrap_or((0, 0));
-        // A rim point for every leaving half-edge.
-        let mut point_of = std::collections::BTreeMap::new();
-        for &(face, at) in &corners {
-            point_of.insert(embedding.faces[face][at], embedding.vertices + point_of.len());
+        cages.extend(cage(embedding, vertex, &corners, branches));
+    }
+    cages
+}
+
+/// Replaces a vertex by a cage with so many slots for branches.
+fn cage(
+    embedding: &mut Embedding,
+    vertex: usize,
+    corners: &[(usize, usize)],
+    branches: usize,
+) -> Option<RawCage> {
+    // A rim point for every leaving half-edge.
+    let mut point_of = BTreeMap::new();
+    for &(face, at) in corners {
+        point_of.insert(embedding.faces[face][at], embedding.vertices + point_of.len());
+    }
+    embedding.vertices += point_of.len();
+    let first_edge = embedding.edges.len();
+    let (around, slots) = embedding.cut_corners(corners, &point_of, branches);
+    for (&half, &point) in &point_of {
+        let ends = &mut embedding.edges[half / 2];
+        if half % 2 == 0 {
+            ends.0 = point;
+        } else {
+            ends.1 = point;
         }
-        embedding.vertices += point_of.len();
-        let first_edge = embedding.edges.len();
-        let mut around = std::collections::BTreeMap::new();
-        let mut slots = Vec::new();
-        let mut inserts = Vec::new();
-        for &(face, at) in &corners {
-            let list = &embedding.faces[face];
+    }
+    let (&start, _) = around.iter().next()?;
+    let (mut rim, mut inside) = (Vec::new(), Vec::new());
+    let mut at = start;
+    while let Some(&(next, edge)) = around.get(&at) {
+        rim.push(at);
+        inside.push(2 * edge + 1);
+        at = next;
+        if at == start {
+            break;
+        }
+    }
+    inside.reverse();
+    embedding.faces.push(inside);
+    Some(RawCage {
+        plain: Cage { vertex, rim, slots },
+        edges: first_edge..embedding.edges.len(),
+        face: embedding.faces.len() - 1,
+    })
+}
+
+/// For each point of a rim the next one and the edge to it.
+type Around = BTreeMap<usize, (usize, usize)>;
+
+impl Embedding {
+    /// Leads the faces that pass a caged vertex along its rim, with slots for branches in the widest corner; returns the
+    /// rim and the slots.
+    fn cut_corners(
+        &mut self,
+        corners: &[(usize, usize)],
+        point_of: &BTreeMap<usize, usize>,
+        branches: usize,
+    ) -> (Around, Vec<usize>) {
+        // Branches go to the widest corner, the outer face first.
+        let width = |&(face, at): &(usize, usize)| {
+            (face == self.outer, self.faces[face].len(), std::cmp::Reverse((face, at)))
+        };
+        let widest = corners.iter().copied().max_by_key(width).unwrap_or((0, 0));
+        let (mut around, mut slots, mut inserts) = (Around::new(), Vec::new(), Vec::new());
+        for &(face, at) in corners {
+            let list = &self.faces[face];
             let leaves = list[at];
             let arrives = list[(at + list.len() - 1) % list.len()] ^ 1;
             let mut stops = vec![point_of[&arrives]];
             if (face, at) == widest {
                 for _ in 0..branches {
-                    slots.push(embedding.vertices);
-                    stops.push(embedding.vertices);
-                    embedding.vertices += 1;
+                    slots.push(self.vertices);
+                    stops.push(self.vertices);
+                    self.vertices += 1;
                 }
             }
             stops.push(point_of[&leaves]);
             let mut halves = Vec::new();
             for pair in stops.windows(2) {
-                around.insert(pair[0], (pair[1], embedding.edges.len()));
-                halves.push(2 * embedding.edges.len());
-                embedding.edges.push((pair[0], pair[1]));
+                around.insert(pair[0], (pair[1], self.edges.len()));
+                halves.push(2 * self.edges.len());
+                self.edges.push((pair[0], pair[1]));
             }
             inserts.push((face, at, halves));
-        }
-        for (&half, &point) in &point_of {
-            let ends = &mut embedding.edges[half / 2];
-            if half % 2 == 0 {
-                ends.0 = point;
-            } else {
-                ends.1 = point;
-            }
         }
         // Later positions first, so that earlier ones stay valid.
         inserts.sort_by_key(|&(face, at, _)| std::cmp::Reverse((face, at)));
         for (face, at, halves) in inserts {
-            embedding.faces[face].splice(at..at, halves);
+            self.faces[face].splice(at..at, halves);
         }
-        let Some((&start, _)) = around.iter().next() else { continue };
-        let (mut rim, mut inside) = (Vec::new(), Vec::new());
-        let mut at = start;
-        while let Some(&(next, edge)) = around.get(&at) {
-            rim.push(at);
-            inside.push(2 * edge + 1);
-            at = next;
-            if at == start {
-                break;
-            }
-        }
-        inside.reverse();
-        embedding.faces.push(inside);
-        cages.push(RawCage {
-            plain: Cage { vertex, rim, slots },
-            edges: first_edge..embedding.edges.len(),
-            face: embedding.faces.len() - 1,
-        });
+        (around, slots)
     }
-    cages
 }
 
 /// The turn at every corner and along every edge.
@@ -383,7 +407,7 @@ impl Grid {
 
 /// Gives every piece of every face its direction.
 fn orient(turned: &Turned) -> Option<Vec<Contour>> {
-    let mut places = std::collections::BTreeMap::new();
+    let mut places = BTreeMap::new();
     for (face, list) in turned.faces.iter().enumerate() {
         for at in 0..list.len() {
             places

@@ -4,6 +4,7 @@
 use super::super::diagram::{Diagram, NodeKind};
 use super::super::label::Side;
 use super::core::{Core, backbone, core_grid, path_grid, peel};
+use super::orthogonal::Cage;
 use super::tree::{Forest, Slot};
 use paynter_graph::{Class, Power};
 
@@ -161,18 +162,7 @@ fn hang_on_core(
         children.sort_by_key(|&child| std::cmp::Reverse(weight[child]));
         if let Some(cage) = core.cages.iter().find(|cage| cage.vertex == at) {
             for (&point, &child) in cage.slots.iter().zip(&children) {
-                let rim = |axis: fn(&(i64, i64)) -> i64| cage.rim.iter().map(move |&p| axis(&core.points[p]));
-                let (x, y) = core.points[point];
-                let side = if rim(|p| p.0).max() == Some(x) {
-                    Side::East
-                } else if rim(|p| p.0).min() == Some(x) {
-                    Side::West
-                } else if rim(|p| p.1).min() == Some(y) {
-                    Side::North
-                } else {
-                    Side::South
-                };
-                forest.slot[child] = Some(Slot { side, lane: 0 });
+                forest.slot[child] = Some(Slot { side: side_of_rim(core, cage, point), lane: 0 });
                 on_rim.push((point, child));
             }
             continue;
@@ -194,22 +184,8 @@ fn hang_on_core(
         free.sort_by_key(|&(side, sight)| {
             (std::cmp::Reverse(sight), !side.is_vertical(), side != first, side as usize)
         });
-        let mut groups: Vec<(Side, Vec<usize>)> = free.iter().map(|&(side, _)| (side, Vec::new())).collect();
-        let (sideways, rest): (Vec<usize>, Vec<usize>) = children
-            .into_iter()
-            .partition(|&child| feeds(child) && (kind(child).is_source() || weight[child] > 1));
-        for child in sideways {
-            let west = groups.iter().position(|(side, group)| *side == Side::West && group.is_empty());
-            let chosen = west.unwrap_or_else(|| emptiest(&groups));
-            groups[chosen].1.push(child);
-        }
-        for child in rest {
-            let east = groups
-                .iter()
-                .position(|(side, group)| *side == Side::East && group.is_empty() && weight[child] > 1);
-            let chosen = east.unwrap_or_else(|| emptiest(&groups));
-            groups[chosen].1.push(child);
-        }
+        let sides: Vec<Side> = free.iter().map(|&(side, _)| side).collect();
+        let groups = grouped(children, &sides, weight, kind, feeds);
         for (side, mut group) in groups {
             group.sort_unstable();
             // The heaviest of an odd group goes straight.
@@ -225,6 +201,43 @@ fn hang_on_core(
         }
     }
     on_rim
+}
+
+/// The side of a cage that a point of its rim is on.
+fn side_of_rim(core: &Core, cage: &Cage, point: usize) -> Side {
+    let rim = |axis: fn(&(i64, i64)) -> i64| cage.rim.iter().map(move |&p| axis(&core.points[p]));
+    let (x, y) = core.points[point];
+    if rim(|p| p.0).max() == Some(x) {
+        Side::East
+    } else if rim(|p| p.0).min() == Some(x) {
+        Side::West
+    } else if rim(|p| p.1).min() == Some(y) {
+        Side::North
+    } else {
+        Side::South
+    }
+}
+
+/// Deals branches to the sides that are free: one that feeds to the west, a heavy one to the east, where those are empty.
+fn grouped(
+    children: Vec<usize>,
+    sides: &[Side],
+    weight: &[usize],
+    kind: &impl Fn(usize) -> NodeKind,
+    feeds: &impl Fn(usize) -> bool,
+) -> Vec<(Side, Vec<usize>)> {
+    let mut groups: Vec<(Side, Vec<usize>)> = sides.iter().map(|&side| (side, Vec::new())).collect();
+    let (sideways, rest): (Vec<usize>, Vec<usize>) = children
+        .into_iter()
+        .partition(|&child| feeds(child) && (kind(child).is_source() || weight[child] > 1));
+    let west = sideways.into_iter().map(|child| (child, Some(Side::West)));
+    let east = rest.into_iter().map(|child| (child, Some(Side::East).filter(|_| weight[child] > 1)));
+    for (child, wanted) in west.chain(east) {
+        let place = groups.iter().position(|(side, group)| Some(*side) == wanted && group.is_empty());
+        let chosen = place.unwrap_or_else(|| emptiest(&groups));
+        groups[chosen].1.push(child);
+    }
+    groups
 }
 
 /// The side with the fewest branches. Fans open up and down where they can, and
@@ -277,17 +290,8 @@ fn sight(from: (i64, i64), side: Side, pieces: &[Piece]) -> i64 {
     nearest
 }
 
-/// Turns grid places and extents into absolute rows and columns.
-fn place(
-    part: &Part,
-    core: Core,
-    forest: &Forest,
-    order: &[usize],
-    parent_edge: &[Option<usize>],
-    on_rim: &[(usize, usize)],
-) -> Sketch {
-    let count = part.nodes.len();
-    // Room that each core point needs around it.
+/// Room that each core point needs around it, to the four sides: for its own branches and for those on the rim.
+fn rooms(core: &Core, forest: &Forest, on_rim: &[(usize, usize)]) -> Vec<[i64; 4]> {
     let mut room = vec![[0_i64; 4]; core.points.len()];
     for (at, &node) in core.nodes.iter().enumerate() {
         room[at] = forest.extent[node];
@@ -302,73 +306,100 @@ fn place(
             room[point][other as usize] = room[point][other as usize].max(at);
         }
     }
+    room
+}
+
+/// Turns grid places and extents into absolute rows and columns.
+fn place(
+    part: &Part,
+    core: Core,
+    forest: &Forest,
+    order: &[usize],
+    parent_edge: &[Option<usize>],
+    on_rim: &[(usize, usize)],
+) -> Sketch {
+    let room = rooms(&core, forest, on_rim);
     let columns = lines(&core.points, &room, 0, Side::West, Side::East);
     let rows = lines(&core.points, &room, 1, Side::North, Side::South);
-    let mut sketch = Sketch { points: vec![(0, 0); count], ..Sketch::default() };
-    sketch.routes = vec![Vec::new(); part.edges.len()];
     let absolute: Vec<(i64, i64)> =
         core.points.iter().map(|&(x, y)| (position(&columns, x), position(&rows, y))).collect();
-    // Core points other than nodes come after the nodes.
-    let mut point_of: Vec<usize> = Vec::with_capacity(absolute.len());
-    for (at, &place) in absolute.iter().enumerate() {
-        if let Some(&node) = core.nodes.get(at) {
-            sketch.points[node] = place;
-            point_of.push(node);
-        } else {
-            sketch.points.push(place);
-            point_of.push(sketch.points.len() - 1);
-        }
-    }
-    for cage in &core.cages {
-        let centre = core.nodes[cage.vertex];
-        let xs = || cage.rim.iter().map(|&point| absolute[point].0);
-        let ys = || cage.rim.iter().map(|&point| absolute[point].1);
-        let middle =
-            |low: Option<i64>, high: Option<i64>| (low.unwrap_or(0) + high.unwrap_or(0)).div_euclid(2);
-        sketch.points[centre] = (middle(xs().min(), xs().max()), middle(ys().min(), ys().max()));
-        sketch.rings.push(Ring { centre, rim: cage.rim.iter().map(|&point| point_of[point]).collect() });
-    }
-    for (edge, route) in core.routes {
-        let mut points: Vec<usize> = route.iter().map(|&point| point_of[point]).collect();
-        let Edge { from, to } = part.edges[edge];
-        if points.first() != Some(&from) {
-            points.insert(0, from);
-        }
-        if points.last() != Some(&to) {
-            points.push(to);
-        }
-        sketch.routes[edge] = points;
-    }
+    let mut sketch = Sketch {
+        points: vec![(0, 0); part.nodes.len()],
+        routes: vec![Vec::new(); part.edges.len()],
+        ..Sketch::default()
+    };
+    let point_of = sketch.place_core(part, &core, &absolute);
     for &(point, child) in on_rim {
         let Some(Slot { side, .. }) = forest.slot[child] else { continue };
         let distance = 1 + forest.extent[child][side.opposite() as usize];
         let (dx, dy) = side.step();
         let (x, y) = absolute[point];
         sketch.points[child] = (x + dx * distance, y + dy * distance);
-        let centre = core
-            .cages
-            .iter()
-            .find(|cage| cage.slots.contains(&point))
-            .map_or(child, |cage| core.nodes[cage.vertex]);
+        let cage = core.cages.iter().find(|cage| cage.slots.contains(&point));
+        let centre = cage.map_or(child, |cage| core.nodes[cage.vertex]);
         if let Some(edge) = parent_edge[child] {
             sketch.routes[edge] = directed(part.edges[edge], vec![centre, point_of[point], child]);
         }
     }
     for &node in order {
+        sketch.place_children(part, forest, parent_edge, node);
+    }
+    sketch
+}
+
+impl Sketch {
+    /// Places the core with its rims and routes; returns the points that its grid points become.
+    fn place_core(&mut self, part: &Part, core: &Core, absolute: &[(i64, i64)]) -> Vec<usize> {
+        // Core points other than nodes come after the nodes.
+        let mut point_of: Vec<usize> = Vec::with_capacity(absolute.len());
+        for (at, &place) in absolute.iter().enumerate() {
+            if let Some(&node) = core.nodes.get(at) {
+                self.points[node] = place;
+                point_of.push(node);
+            } else {
+                self.points.push(place);
+                point_of.push(self.points.len() - 1);
+            }
+        }
+        for cage in &core.cages {
+            let centre = core.nodes[cage.vertex];
+            let xs = || cage.rim.iter().map(|&point| absolute[point].0);
+            let ys = || cage.rim.iter().map(|&point| absolute[point].1);
+            let middle =
+                |low: Option<i64>, high: Option<i64>| (low.unwrap_or(0) + high.unwrap_or(0)).div_euclid(2);
+            self.points[centre] = (middle(xs().min(), xs().max()), middle(ys().min(), ys().max()));
+            self.rings.push(Ring { centre, rim: cage.rim.iter().map(|&point| point_of[point]).collect() });
+        }
+        for (edge, route) in &core.routes {
+            let mut points: Vec<usize> = route.iter().map(|&point| point_of[point]).collect();
+            let Edge { from, to } = part.edges[*edge];
+            if points.first() != Some(&from) {
+                points.insert(0, from);
+            }
+            if points.last() != Some(&to) {
+                points.push(to);
+            }
+            self.routes[*edge] = points;
+        }
+        point_of
+    }
+
+    /// Places the branches of a node, and tells those that fan out.
+    fn place_children(&mut self, part: &Part, forest: &Forest, parent_edge: &[Option<usize>], node: usize) {
         let mut first = std::collections::BTreeMap::new();
         for &child in &forest.children[node] {
-            let (x, y) = sketch.points[node];
+            let (x, y) = self.points[node];
             let (dx, dy) = forest.offset[child];
-            sketch.points[child] = (x + dx, y + dy);
+            self.points[child] = (x + dx, y + dy);
             let mut route = vec![node];
             if let Some((bx, by)) = forest.bend[child] {
-                route.push(sketch.points.len());
-                sketch.points.push((x + bx, y + by));
+                route.push(self.points.len());
+                self.points.push((x + bx, y + by));
             }
             route.push(child);
             first.insert(child, route[1]);
             if let Some(edge) = parent_edge[child] {
-                sketch.routes[edge] = directed(part.edges[edge], route);
+                self.routes[edge] = directed(part.edges[edge], route);
             }
         }
         for side in Side::ALL {
@@ -378,11 +409,10 @@ fn place(
             let (fan, lanes): (Vec<usize>, Vec<i32>) = slots.unzip();
             if lanes.iter().any(|&lane| lane != 0) {
                 let members = fan.iter().map(|child| (*child, first[child])).collect();
-                sketch.fans.push(Fan { side, members });
+                self.fans.push(Fan { side, members });
             }
         }
     }
-    sketch
 }
 
 /// A route in the direction of its edge.
