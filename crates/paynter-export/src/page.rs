@@ -151,105 +151,162 @@ fn roots(page: &Page) -> Vec<Expr> {
 
 /// Writes a page as statements of a programming language.
 pub(crate) fn code(pool: &Pool, page: &Page, dialect: &Dialect) -> String {
-    let roots = roots(page);
     let mut symbols: Vec<Symbol> =
-        pool.reachable(&roots).into_iter().filter_map(|e| pool.as_symbol(e)).collect();
+        pool.reachable(&roots(page)).into_iter().filter_map(|e| pool.as_symbol(e)).collect();
     symbols.sort_unstable();
-    let read: BTreeMap<&str, Symbol> = symbols.iter().map(|symbol| (pool.name(*symbol), *symbol)).collect();
     let mut names = Names::new(dialect.identifiers);
     for symbol in &symbols {
         names.add(pool, *symbol);
     }
-    let comment = dialect.comment;
-    let mut out = format!("{comment} {}\n", page.title);
-    if page.closing.is_some() {
-        out += dialect.closing.before;
-    }
-    let lines = || page.sections.iter().flat_map(|section| &section.lines);
-    let ratio = |with: bool| {
-        lines().any(|(_, cell)| matches!(cell, Cell::Ratio(ratio) if ratio.coefficients.is_some() == with))
-    };
-    if ratio(true) {
-        out += &format!("{comment} coefficients of numerator and denominator, highest power of s first\n");
-    }
-    let of_s = ratio(false);
-    if of_s {
-        out += &format!("{comment} for a given s{}\n", dialect.complex_needs);
-    }
-    for section in &page.sections {
-        out += &format!("\n{comment} {}\n", section.title.to_lowercase());
-        for (left, value) in &section.lines {
-            let (name, remark) = match left {
-                Left::Rate(name) => (names.unique(&format!("der({name})")), format!("{name}'")),
-                Left::Row(terms) => {
-                    let term = |(factor, name): &(Expr, String)| match *factor == pool.one() {
-                        true => format!("{name}'"),
-                        false => format!("({})*{name}'", dialect.formula(pool, &names, *factor)),
-                    };
-                    let row = terms.iter().map(term).collect::<Vec<_>>().join(" + ");
-                    (names.unique("right"), row)
-                }
-                // A number is the value of the symbol that formulas on the page read.
-                Left::Name(name) => match (value, read.get(name.as_str())) {
-                    (Cell::Real(_), Some(symbol)) => (names.of(pool, *symbol), name.clone()),
-                    _ => (names.unique(name), name.clone()),
-                },
-                Left::OfS(letter, Some((output, input))) => {
-                    (names.unique(&format!("{letter}_{output}_{input}")), format!("{output} / {input}"))
-                }
-                Left::OfS(letter, None) => (names.unique(letter), String::new()),
-                Left::Defined(symbol) => (names.of(pool, *symbol), String::new()),
-                Left::Zero(name) => (names.unique(&format!("zero({name})")), format!("zero by {name}")),
-            };
-            let remark = match remark.is_empty() || remark == name {
-                true => String::new(),
-                false => format!("  {comment} {remark}"),
-            };
-            if let Cell::Ratio(Ratio { coefficients: Some((num, den)), .. }) = value {
-                let list = |items: &[Expr]| items.iter().map(|e| dialect.formula(pool, &names, *e)).collect();
-                let (num, den): (Vec<String>, Vec<String>) = (list(num), list(den));
-                out += &format!("{}{remark}\n", (dialect.ratio)(&name, &num, &den));
-                continue;
-            }
-            let (open, is, close) = if of_s { dialect.assign_complex } else { dialect.assign };
-            out += &format!("{open}{name}{is}{}{close}{remark}\n", dialect.cell(pool, &names, value));
-        }
-    }
-    if !page.matrices.is_empty() {
-        out += &format!("\n{comment} matrices\n");
-        for (name, list) in page.vectors.iter().filter(|(_, list)| !list.is_empty()) {
-            out += &format!("{comment} {name}: {}\n", list.join(", "));
-        }
-    }
-    let mut spelled = Vec::with_capacity(page.matrices.len());
-    for matrix in &page.matrices {
-        let row = |row: &Vec<Cell>| row.iter().map(|cell| dialect.cell(pool, &names, cell)).collect();
-        let rows: Vec<Vec<String>> = matrix.rows.iter().map(row).collect();
-        let name = names.unique(&matrix.name);
-        out += &((dialect.matrix)(&name, &rows) + "\n");
-        spelled.push(name);
-    }
+    let read = symbols.iter().map(|symbol| (pool.name(*symbol), *symbol)).collect();
+    let mut writer = Writer { pool, page, dialect, names, read, out: String::new() };
+    writer.heading();
+    writer.sections();
+    let matrices = writer.matrices();
     if let Some(closing) = &page.closing {
-        let spelled: Vec<&str> = spelled.iter().map(String::as_str).collect();
+        writer.closing(closing, matrices);
+    }
+    writer.tables();
+    writer.out
+}
+
+/// A page that is being written.
+struct Writer<'a> {
+    pool: &'a Pool,
+    page: &'a Page,
+    dialect: &'a Dialect,
+    names: Names,
+    /// The symbols that formulas on the page read, by their names.
+    read: BTreeMap<&'a str, Symbol>,
+    out: String,
+}
+
+impl Writer<'_> {
+    /// Whether there are functions of s that are written with coefficients, or without.
+    fn has_ratios(&self, with_coefficients: bool) -> bool {
+        let mut lines = self.page.sections.iter().flat_map(|section| &section.lines);
+        lines.any(|(_, cell)| {
+            matches!(cell, Cell::Ratio(ratio) if ratio.coefficients.is_some() == with_coefficients)
+        })
+    }
+
+    fn heading(&mut self) {
+        let Dialect { comment, complex_needs, closing, .. } = self.dialect;
+        self.out += &format!("{comment} {}\n", self.page.title);
+        if self.page.closing.is_some() {
+            self.out += closing.before;
+        }
+        if self.has_ratios(true) {
+            self.out +=
+                &format!("{comment} coefficients of numerator and denominator, highest power of s first\n");
+        }
+        if self.has_ratios(false) {
+            self.out += &format!("{comment} for a given s{complex_needs}\n");
+        }
+    }
+
+    fn sections(&mut self) {
+        let Writer { pool, page, dialect, .. } = *self;
+        let comment = dialect.comment;
+        let assign = if self.has_ratios(false) { dialect.assign_complex } else { dialect.assign };
+        for section in &page.sections {
+            self.out += &format!("\n{comment} {}\n", section.title.to_lowercase());
+            for (left, value) in &section.lines {
+                let (name, remark) = self.left(left, value);
+                let remark = match remark.is_empty() || remark == name {
+                    true => String::new(),
+                    false => format!("  {comment} {remark}"),
+                };
+                if let Cell::Ratio(Ratio { coefficients: Some((num, den)), .. }) = value {
+                    let list = |items: &[Expr]| {
+                        items.iter().map(|e| dialect.formula(pool, &self.names, *e)).collect()
+                    };
+                    let (num, den): (Vec<String>, Vec<String>) = (list(num), list(den));
+                    self.out += &format!("{}{remark}\n", (dialect.ratio)(&name, &num, &den));
+                    continue;
+                }
+                let (open, is, close) = assign;
+                let value = dialect.cell(pool, &self.names, value);
+                self.out += &format!("{open}{name}{is}{value}{close}{remark}\n");
+            }
+        }
+    }
+
+    /// The name of what a line defines, and a remark that says what it is in the model.
+    fn left(&mut self, left: &Left, value: &Cell) -> (String, String) {
+        let Writer { pool, dialect, .. } = *self;
+        match left {
+            Left::Rate(name) => (self.names.unique(&format!("der({name})")), format!("{name}'")),
+            Left::Row(terms) => {
+                let term = |(factor, name): &(Expr, String)| match *factor == pool.one() {
+                    true => format!("{name}'"),
+                    false => format!("({})*{name}'", dialect.formula(pool, &self.names, *factor)),
+                };
+                let row = terms.iter().map(term).collect::<Vec<_>>().join(" + ");
+                (self.names.unique("right"), row)
+            }
+            // A number is the value of the symbol that formulas on the page read.
+            Left::Name(name) => match (value, self.read.get(name.as_str())) {
+                (Cell::Real(_), Some(symbol)) => (self.names.of(pool, *symbol), name.clone()),
+                _ => (self.names.unique(name), name.clone()),
+            },
+            Left::OfS(letter, Some((output, input))) => {
+                (self.names.unique(&format!("{letter}_{output}_{input}")), format!("{output} / {input}"))
+            }
+            Left::OfS(letter, None) => (self.names.unique(letter), String::new()),
+            Left::Defined(symbol) => (self.names.of(pool, *symbol), String::new()),
+            Left::Zero(name) => (self.names.unique(&format!("zero({name})")), format!("zero by {name}")),
+        }
+    }
+
+    /// Writes the matrices and returns their names.
+    fn matrices(&mut self) -> Vec<String> {
+        let Writer { pool, page, dialect, .. } = *self;
+        let comment = dialect.comment;
+        if !page.matrices.is_empty() {
+            self.out += &format!("\n{comment} matrices\n");
+            for (name, list) in page.vectors.iter().filter(|(_, list)| !list.is_empty()) {
+                self.out += &format!("{comment} {name}: {}\n", list.join(", "));
+            }
+        }
+        let mut spelled = Vec::with_capacity(page.matrices.len());
+        for matrix in &page.matrices {
+            let row =
+                |row: &Vec<Cell>| row.iter().map(|cell| dialect.cell(pool, &self.names, cell)).collect();
+            let rows: Vec<Vec<String>> = matrix.rows.iter().map(row).collect();
+            let name = self.names.unique(&matrix.name);
+            self.out += &((dialect.matrix)(&name, &rows) + "\n");
+            spelled.push(name);
+        }
+        spelled
+    }
+
+    /// Closes the loop of the matrices with their uncertainties.
+    fn closing(&mut self, closing: &Closing, matrices: Vec<String>) {
         let blocks = closing.blocks.iter().map(|block| ClosingBlock {
-            name: names.unique(&block.name),
+            name: self.names.unique(&block.name),
             size: block.size,
             remark: block.remark.clone(),
             range: block.range,
         });
         let closing = Closing { blocks: blocks.collect() };
+        let spelled: Vec<&str> = matrices.iter().map(String::as_str).collect();
         if let Ok(matrices) = MatrixNames::try_from(spelled) {
-            out += &(dialect.closing.after)(&closing, matrices);
+            self.out += &(self.dialect.closing.after)(&closing, matrices);
         }
     }
-    for table in &page.tables {
-        out += &format!("\n{comment} {}\n", table.title);
-        for (name, column) in &table.columns {
-            let name = names.unique(name);
-            let complex = column.iter().any(|cell| matches!(cell, Cell::Complex(_)));
-            let values: Vec<String> = column.iter().map(|cell| dialect.cell(pool, &names, cell)).collect();
-            out += &((dialect.list)(&name, &values, complex) + "\n");
+
+    fn tables(&mut self) {
+        let Writer { pool, page, dialect, .. } = *self;
+        for table in &page.tables {
+            self.out += &format!("\n{} {}\n", dialect.comment, table.title);
+            for (name, column) in &table.columns {
+                let name = self.names.unique(name);
+                let complex = column.iter().any(|cell| matches!(cell, Cell::Complex(_)));
+                let values: Vec<String> =
+                    column.iter().map(|cell| dialect.cell(pool, &self.names, cell)).collect();
+                self.out += &((dialect.list)(&name, &values, complex) + "\n");
+            }
         }
     }
-    out
 }

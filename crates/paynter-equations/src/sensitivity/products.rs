@@ -156,22 +156,13 @@ fn find(
     }
     for (k, occurrence) in occurrences.iter().enumerate() {
         let law = &laws[occurrence.law];
-        let ratio = |pool: &mut Pool, quotient: &Quotient| -> Result<Ratio, PolyError> {
-            let (num, den) = quotient.expressions(pool, &basis, work)?;
-            Ok(Ratio { num, den })
-        };
-        let mut to_quantity = Vec::new();
-        for list in &to_quantities {
-            to_quantity.push(ratio(pool, &list[k])?);
-        }
+        let to_quantity = ratios(pool, to_quantities.iter().map(|list| &list[k]), &basis, work)?;
         let zero = pool.zero();
         if to_quantity.iter().all(|ratio| ratio.num == zero) {
             continue;
         }
-        let mut from_sink = Vec::new();
-        for list in &from_sinks {
-            from_sink.push(ratio(pool, &list[&sinks[&occurrence.law]])?);
-        }
+        let sink = sinks[&occurrence.law];
+        let from_sink = ratios(pool, from_sinks.iter().map(|list| &list[&sink]), &basis, work)?;
         places[occurrence.parameter].push(Place {
             element: law.element,
             sink: law.name.clone(),
@@ -181,6 +172,21 @@ fn find(
         });
     }
     Ok(Some(Products { places }))
+}
+
+/// Writes quotients as expressions.
+fn ratios<'q>(
+    pool: &mut Pool,
+    quotients: impl Iterator<Item = &'q Quotient>,
+    basis: &Basis,
+    work: &Work,
+) -> Result<Vec<Ratio>, PolyError> {
+    let mut list = Vec::new();
+    for quotient in quotients {
+        let (num, den) = quotient.expressions(pool, basis, work)?;
+        list.push(Ratio { num, den });
+    }
+    Ok(list)
 }
 
 /// All definitions, with a column for each unknown: what elements and signals

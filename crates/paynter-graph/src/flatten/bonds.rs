@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use paynter_base::{Code, Diagnostic, Span, code};
 use paynter_language::ast::{self, Body, Statement};
 
+use super::instance::Instance;
 use super::program::Part;
 use super::{Deferred, Flattener};
 use crate::kind::{Ports, kind_of};
@@ -249,19 +250,7 @@ impl<'a> Flattener<'a, '_> {
         let (owner, rest) = self.descend(instance, loops, segments)?;
         let model = self.instances[owner].model;
         let Some(segment) = rest else {
-            let ports: Vec<String> = self.infos[model]
-                .ports
-                .iter()
-                .map(|p| format!("`{}.{}`", self.instances[owner].path, p.name.text))
-                .collect();
-            let message =
-                format!("`{}` is a submodel: bonds reach it through a port", self.instances[owner].path);
-            let help = if ports.is_empty() {
-                "declare a `port` in it".to_owned()
-            } else {
-                format!("write {}", ports.join(" or "))
-            };
-            self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(path.span).help(help));
+            self.refuse_submodel(owner, path.span);
             return None;
         };
         let part = self.infos[model].parts.get(segment.name.text.as_str()).copied();
@@ -310,18 +299,7 @@ impl<'a> Flattener<'a, '_> {
                 None
             }
             _ if owner != instance => {
-                let names: Vec<&str> = self.infos[model].ports.iter().map(|p| p.name.text.as_str()).collect();
-                let help = match self.closest(&segment.name.text, &names) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None if names.is_empty() => "it has no ports: declare one with `port`".to_owned(),
-                    None => format!("it has: {}", names.join(", ")),
-                };
-                let message = format!(
-                    "the submodel `{}` has no port `{}`",
-                    self.instances[owner].path, segment.name.text
-                );
-                self.report
-                    .push(Diagnostic::new(code::UNKNOWN_PORT, message).at(segment.name.span).help(help));
+                self.refuse_unknown_port(owner, &segment.name);
                 None
             }
             _ => {
@@ -329,6 +307,33 @@ impl<'a> Flattener<'a, '_> {
                 None
             }
         }
+    }
+
+    /// A bond ends at a submodel itself.
+    fn refuse_submodel(&mut self, owner: usize, span: Span) {
+        let Instance { model, path, .. } = &self.instances[owner];
+        let ports = self.infos[*model].ports.iter().map(|p| format!("`{path}.{}`", p.name.text));
+        let ports: Vec<String> = ports.collect();
+        let message = format!("`{path}` is a submodel: bonds reach it through a port");
+        let help = if ports.is_empty() {
+            "declare a `port` in it".to_owned()
+        } else {
+            format!("write {}", ports.join(" or "))
+        };
+        self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(span).help(help));
+    }
+
+    /// A bond ends at a port that a submodel does not have.
+    fn refuse_unknown_port(&mut self, owner: usize, name: &ast::Name) {
+        let model = self.instances[owner].model;
+        let names: Vec<&str> = self.infos[model].ports.iter().map(|p| p.name.text.as_str()).collect();
+        let help = match self.closest(&name.text, &names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if names.is_empty() => "it has no ports: declare one with `port`".to_owned(),
+            None => format!("it has: {}", names.join(", ")),
+        };
+        let message = format!("the submodel `{}` has no port `{}`", self.instances[owner].path, name.text);
+        self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(name.span).help(help));
     }
 
     fn unknown_port(&mut self, element: ElementId, name: &ast::Name) {

@@ -21,6 +21,107 @@ struct Incidence {
     span: Span,
 }
 
+/// An element with the bonds on it.
+struct Bonded<'a> {
+    kind: ast::Kind,
+    name: String,
+    span: Span,
+    list: &'a [Incidence],
+}
+
+impl Bonded<'_> {
+    /// There are as many bonds as ports.
+    fn check_count(&self, wanted: usize) -> Result<(), Box<Diagnostic>> {
+        let Bonded { kind, name, span, list } = self;
+        if list.len() == wanted && wanted > 0 {
+            return Ok(());
+        }
+        if list.is_empty() {
+            let message = format!("`{name}` has no bond");
+            let help = format!("bond it, as in `junction -> {name}`, or delete it");
+            return Err(Box::new(Diagnostic::new(code::UNCONNECTED, message).at(*span).help(help)));
+        }
+        let message = format!(
+            "{} `{name}` has {} bond{} and needs {wanted}",
+            kind.word(),
+            list.len(),
+            if list.len() == 1 { "" } else { "s" }
+        );
+        let help = match (list.len() > wanted, wanted) {
+            (true, 1) => "put a junction between them: 0 for a common effort, 1 for a common flow",
+            (true, _) => "remove the bonds that are too many, or put a junction where several meet",
+            (false, _) => "bond every port",
+        };
+        let diagnostic = Diagnostic::new(code::PORT_COUNT, message).at(*span).help(help);
+        Err(labelled(diagnostic, list.iter()))
+    }
+
+    /// The bond on each port and the port of each bond, as far as they are numbered.
+    fn numbered(&self, wanted: usize) -> Result<(Numbers, Numbers), Box<Diagnostic>> {
+        let Bonded { name, list, .. } = self;
+        let mut taken: Numbers = vec![None; wanted];
+        let mut assigned: Numbers = vec![None; list.len()];
+        for (k, incidence) in list.iter().enumerate() {
+            let Some(port) = incidence.port else { continue };
+            if port >= wanted {
+                let message = format!("`{name}` has no port {}", port + 1);
+                let diagnostic = Diagnostic::new(code::UNKNOWN_PORT, message).at(incidence.span);
+                return Err(Box::new(diagnostic.help(ports_help(wanted))));
+            }
+            if let Some(other) = taken[port] {
+                let message = format!("the port {} of `{name}` has two bonds", port + 1);
+                let diagnostic = Diagnostic::new(code::PORT_COUNT, message).at(incidence.span);
+                return Err(Box::new(diagnostic.label(list[other].span, "the other")));
+            }
+            taken[port] = Some(k);
+            assigned[k] = Some(port);
+        }
+        Ok((taken, assigned))
+    }
+
+    /// Gives ports to bonds without numbers, where only one way is left.
+    fn assign_open(
+        &self,
+        taken: &[Option<usize>],
+        assigned: &mut [Option<usize>],
+    ) -> Result<(), Box<Diagnostic>> {
+        let Bonded { kind, name, span, list } = self;
+        let ports = kind_of(*kind).ports();
+        let open: Vec<usize> = (0..list.len()).filter(|&k| assigned[k].is_none()).collect();
+        match open[..] {
+            [] => {}
+            [only] => assigned[only] = taken.iter().position(Option::is_none),
+            [a, b] if ports == Ports::Fixed(2) && list[a].into != list[b].into => {
+                // Port 1 is where a bond comes in and port 2 where one goes out.
+                assigned[a] = Some(usize::from(!list[a].into));
+                assigned[b] = Some(usize::from(!list[b].into));
+            }
+            _ => {
+                let message = if taken.len() == 2 && ports != Ports::Field {
+                    let way = if list[open[0]].into { "come in" } else { "go out" };
+                    format!("both bonds of `{name}` {way}, so its ports are ambiguous")
+                } else {
+                    format!("the bonds of `{name}` do not say which port they are on")
+                };
+                let more = if taken.len() > 2 { " …" } else { "" };
+                let help = format!("write `{name}.1`, `{name}.2`{more} in the bonds");
+                let diagnostic = Diagnostic::new(code::AMBIGUOUS_PORTS, message).at(*span).help(help);
+                return Err(labelled(diagnostic, open.iter().map(|&k| &list[k])));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Numbers of bonds or ports; none where they are not known.
+type Numbers = Vec<Option<usize>>;
+
+/// A finding with the places of some bonds.
+fn labelled<'a>(diagnostic: Diagnostic, bonds: impl Iterator<Item = &'a Incidence>) -> Box<Diagnostic> {
+    let label = |diagnostic: Diagnostic, bond: &Incidence| diagnostic.label(bond.span, "a bond");
+    Box::new(bonds.take(4).fold(diagnostic, label))
+}
+
 impl<'a> Flattener<'a, '_> {
     /// Gives each chain its ports at both elements and makes the bonds.
     pub(super) fn place_bonds(&mut self, segments: &[Segment], chains: &[Vec<usize>]) {
@@ -63,106 +164,40 @@ impl<'a> Flattener<'a, '_> {
         wanted: Option<usize>,
         list: &[Incidence],
     ) -> Vec<Option<usize>> {
-        let (kind, name, span) = {
-            let element = self.graph.element(id);
-            (element.kind, element.name.clone(), element.span)
-        };
+        let element = self.graph.element(id);
+        let bonded = Bonded { kind: element.kind, name: element.name.clone(), span: element.span, list };
         let excused = self.excused.contains(&id);
         let Some(wanted) = wanted else {
-            if list.is_empty() && !excused {
-                let message = format!("the junction `{name}` has no bonds");
-                let help = format!("bond it, as in `{name} -> element`, or delete it");
-                self.report.push(Diagnostic::new(code::UNCONNECTED, message).at(span).help(help));
-            }
-            for incidence in list.iter().filter(|i| i.port.is_some()) {
-                let message = format!("the junction `{name}` has no numbered ports");
-                self.report.push(
-                    Diagnostic::new(code::UNKNOWN_PORT, message)
-                        .at(incidence.span)
-                        .help("write its name alone"),
-                );
-            }
+            self.check_junction(&bonded, excused);
             return (0..list.len()).map(Some).collect();
         };
         if excused && list.len() < wanted {
             return vec![None; list.len()];
         }
-        if list.is_empty() {
-            let message = format!("`{name}` has no bond");
-            let help = format!("bond it, as in `junction -> {name}`, or delete it");
-            self.report.push(Diagnostic::new(code::UNCONNECTED, message).at(span).help(help));
-            return Vec::new();
+        let ports = bonded.check_count(wanted).and_then(|()| {
+            let (taken, mut assigned) = bonded.numbered(wanted)?;
+            bonded.assign_open(&taken, &mut assigned)?;
+            Ok(assigned)
+        });
+        ports.unwrap_or_else(|mistake| {
+            self.report.push(*mistake);
+            vec![None; list.len()]
+        })
+    }
+
+    /// A junction has bonds, and its ports no numbers.
+    fn check_junction(&mut self, Bonded { name, span, list, .. }: &Bonded<'_>, excused: bool) {
+        if list.is_empty() && !excused {
+            let message = format!("the junction `{name}` has no bonds");
+            let help = format!("bond it, as in `{name} -> element`, or delete it");
+            self.report.push(Diagnostic::new(code::UNCONNECTED, message).at(*span).help(help));
         }
-        if list.len() != wanted {
-            let message = format!(
-                "{} `{name}` has {} bond{} and needs {wanted}",
-                kind.word(),
-                list.len(),
-                if list.len() == 1 { "" } else { "s" }
+        for incidence in list.iter().filter(|i| i.port.is_some()) {
+            let message = format!("the junction `{name}` has no numbered ports");
+            self.report.push(
+                Diagnostic::new(code::UNKNOWN_PORT, message).at(incidence.span).help("write its name alone"),
             );
-            let help = match (list.len() > wanted, wanted) {
-                (true, 1) => "put a junction between them: 0 for a common effort, 1 for a common flow",
-                (true, _) => "remove the bonds that are too many, or put a junction where several meet",
-                (false, _) => "bond every port",
-            };
-            let mut diagnostic = Diagnostic::new(code::PORT_COUNT, message).at(span).help(help);
-            for incidence in list.iter().take(4) {
-                diagnostic = diagnostic.label(incidence.span, "a bond");
-            }
-            self.report.push(diagnostic);
-            return vec![None; list.len()];
         }
-        let mut taken: Vec<Option<usize>> = vec![None; wanted];
-        let mut assigned: Vec<Option<usize>> = vec![None; list.len()];
-        for (k, incidence) in list.iter().enumerate() {
-            let Some(port) = incidence.port else { continue };
-            if port >= wanted {
-                let message = format!("`{name}` has no port {}", port + 1);
-                let diagnostic = Diagnostic::new(code::UNKNOWN_PORT, message).at(incidence.span);
-                self.report.push(diagnostic.help(ports_help(wanted)));
-                return vec![None; list.len()];
-            }
-            if let Some(other) = taken[port] {
-                let message = format!("the port {} of `{name}` has two bonds", port + 1);
-                self.report.push(
-                    Diagnostic::new(code::PORT_COUNT, message)
-                        .at(incidence.span)
-                        .label(list[other].span, "the other"),
-                );
-                return vec![None; list.len()];
-            }
-            taken[port] = Some(k);
-            assigned[k] = Some(port);
-        }
-        let open: Vec<usize> = (0..list.len()).filter(|&k| assigned[k].is_none()).collect();
-        match open[..] {
-            [] => {}
-            [only] => assigned[only] = taken.iter().position(Option::is_none),
-            [a, b] if kind_of(kind).ports() == Ports::Fixed(2) && list[a].into != list[b].into => {
-                // Port 1 is where a bond comes in and port 2 where one goes out.
-                assigned[a] = Some(usize::from(!list[a].into));
-                assigned[b] = Some(usize::from(!list[b].into));
-            }
-            _ => {
-                let message = if wanted == 2 && kind_of(kind).ports() != Ports::Field {
-                    let way = if list[open[0]].into { "come in" } else { "go out" };
-                    format!("both bonds of `{name}` {way}, so its ports are ambiguous")
-                } else {
-                    format!("the bonds of `{name}` do not say which port they are on")
-                };
-                let help = format!(
-                    "write `{name}.1`, `{name}.2`{} in the bonds",
-                    if wanted > 2 { " …" } else { "" }
-                );
-                let mut diagnostic = Diagnostic::new(code::AMBIGUOUS_PORTS, message).at(span).help(help);
-                for &k in open.iter().take(4) {
-                    diagnostic = diagnostic.label(list[k].span, "a bond");
-                }
-                self.report.push(diagnostic);
-                return vec![None; list.len()];
-            }
-        }
-        assigned
     }
 
     fn make_bonds(&mut self, segments: &[Segment], chains: &[Vec<usize>], ends: &[[Option<End>; 2]]) {

@@ -257,14 +257,9 @@ impl Identifiability {
     }
 }
 
-impl Estimation {
-    /// Writes down an estimation.
-    pub fn new(found: &est::Estimation, diagnostics: Vec<Diagnostic>) -> Estimation {
-        let names: Vec<String> = found.estimates.iter().map(|estimate| estimate.name.clone()).collect();
-        let by_name = |values: &[f64]| names.iter().cloned().zip(values.iter().copied()).collect();
-        let file = |number: usize| found.experiments[number].name.clone();
-        let output = |number: usize| found.outputs[number].column.name.clone();
-        let estimated = |estimate: &est::Estimate| Estimated {
+impl Estimated {
+    fn new(estimate: &est::Estimate) -> Estimated {
+        Estimated {
             value: estimate.value,
             std_error: estimate.standard_error,
             std_error_white: estimate.white_error,
@@ -275,44 +270,80 @@ impl Estimation {
             at_bound: estimate.at_bound,
             logarithmic: estimate.logarithmic,
             value_unit: estimate.unit.clone(),
-        };
-        let iteration = |iteration: &est::Iteration| Iteration {
+        }
+    }
+}
+
+impl Iteration {
+    fn new(iteration: &est::Iteration, names: &[String]) -> Iteration {
+        Iteration {
             cost: iteration.cost,
-            parameters: by_name(&iteration.values),
+            parameters: by_name(names, &iteration.values),
             control: iteration.control,
             simulations: iteration.simulations,
-        };
-        let fit = |fit: &est::Fit| Fit {
-            output: output(fit.output),
-            experiment: file(fit.experiment),
+        }
+    }
+}
+
+impl Fit {
+    fn new(fit: &est::Fit, found: &est::Estimation) -> Fit {
+        Fit {
+            output: found.outputs[fit.output].column.name.clone(),
+            experiment: found.experiments[fit.experiment].name.clone(),
             part: part(fit.part).to_owned(),
             samples: fit.samples,
             rms: fit.rms,
             fit: finite(fit.share),
-        };
-        let residuals = |series: &est::Whiteness| Residuals {
-            output: output(series.output),
-            experiment: file(series.experiment),
+        }
+    }
+}
+
+impl Residuals {
+    fn new(series: &est::Whiteness, found: &est::Estimation) -> Residuals {
+        Residuals {
+            output: found.outputs[series.output].column.name.clone(),
+            experiment: found.experiments[series.experiment].name.clone(),
             white: series.is_white(),
             statistic: series.statistic,
             limit: series.limit,
             order: series.order,
             autocorrelation: series.autocorrelation.clone(),
-        };
-        let start = |start: &est::Start| Start {
-            start: by_name(&start.start),
-            values: (!start.values.is_empty()).then(|| by_name(&start.values)),
+        }
+    }
+}
+
+impl Start {
+    fn new(start: &est::Start, names: &[String]) -> Start {
+        Start {
+            start: by_name(names, &start.start),
+            values: (!start.values.is_empty()).then(|| by_name(names, &start.values)),
             cost: finite(start.cost),
             converged: start.stop.is_some_and(est::Stop::is_converged),
             iterations: start.iterations,
-        };
-        let experiments = found.experiments.iter().map(|experiment| Experiment {
+        }
+    }
+}
+
+impl Experiment {
+    fn new(experiment: &est::ExperimentSummary) -> Experiment {
+        Experiment {
             file: experiment.name.clone(),
             span: [experiment.span.0, experiment.span.1],
             fitted: experiment.fitted,
             samples: experiment.samples,
             validates: experiment.validates,
-        });
+        }
+    }
+}
+
+fn by_name(names: &[String], values: &[f64]) -> BTreeMap<String, f64> {
+    names.iter().cloned().zip(values.iter().copied()).collect()
+}
+
+impl Estimation {
+    /// Writes down an estimation.
+    pub fn new(found: &est::Estimation, diagnostics: Vec<Diagnostic>) -> Estimation {
+        let names: Vec<String> = found.estimates.iter().map(|estimate| estimate.name.clone()).collect();
         let fitted = found.fits.iter().filter(|fit| fit.part == est::Part::Estimation);
         let (squares, samples) = fitted.fold((0.0, 0), |(squares, samples), fit| {
             (squares + fit.rms * fit.rms * fit.samples as f64, samples + fit.samples)
@@ -320,6 +351,7 @@ impl Estimation {
         let measured = found.inputs.iter().filter(|(_, measured)| *measured);
         let thresholds = found.outputs.iter().zip(&found.thresholds);
         let thresholds = thresholds.filter_map(|(output, at)| Some((output.column.name.clone(), (*at)?)));
+        let whiteness = found.confidence.whiteness.iter();
         Estimation {
             ok: true,
             model: found.model.clone(),
@@ -330,7 +362,7 @@ impl Estimation {
             threshold: if found.thresholds.len() == 1 { found.thresholds[0] } else { None },
             thresholds: thresholds.collect(),
             solver: found.solver.clone(),
-            estimates: names.iter().cloned().zip(found.estimates.iter().map(estimated)).collect(),
+            estimates: names.iter().cloned().zip(found.estimates.iter().map(Estimated::new)).collect(),
             correlation: found.confidence.correlation.clone(),
             confidence: found.level,
             degrees_of_freedom: found.confidence.freedom,
@@ -339,16 +371,16 @@ impl Estimation {
             stopped: found.stop.words().to_owned(),
             cost: found.cost(),
             simulations: found.simulations,
-            iterations: found.history.iter().map(iteration).collect(),
+            iterations: found.history.iter().map(|iteration| Iteration::new(iteration, &names)).collect(),
             residual_rms: (squares / f64::max(samples as f64, 1.0)).sqrt(),
-            fits: found.fits.iter().map(fit).collect(),
-            residuals: found.confidence.whiteness.iter().map(residuals).collect(),
+            fits: found.fits.iter().map(|fit| Fit::new(fit, found)).collect(),
+            residuals: whiteness.map(|series| Residuals::new(series, found)).collect(),
             identifiability: Identifiabilities {
                 before: Identifiability::new(&found.before),
                 after: Identifiability::new(&found.after),
             },
-            experiments: experiments.collect(),
-            starts: found.starts.iter().map(start).collect(),
+            experiments: found.experiments.iter().map(Experiment::new).collect(),
+            starts: found.starts.iter().map(|start| Start::new(start, &names)).collect(),
             shooting: found.shooting.as_ref().map(|told| Shooting {
                 pieces: told.pieces,
                 iterations: told.iterations,

@@ -4,6 +4,7 @@ use super::{Diagnostic, finite, pairs};
 use crate::tolerance::{LEFT_OF_AXIS, PROVED_GAP};
 use paynter_draw::plot::{self, Figure, Response};
 use paynter_numerics::linalg::Complex64;
+use paynter_robust::axis::Point;
 use paynter_robust::robustness::{GainAnalysis, Robustness};
 use paynter_robust::stability::{Stability, Worst};
 use schemars::JsonSchema;
@@ -179,6 +180,12 @@ impl From<&Stability> for Margin {
     }
 }
 
+impl Peak {
+    fn new(point: &Point) -> Peak {
+        Peak { omega: finite(point.omega), hz: finite(point.omega / TAU), upper: finite(point.upper) }
+    }
+}
+
 impl RobustWorst {
     fn new(parameters: &[Uncertain<'_>], worst: &Worst, verified: Option<Complex64>) -> RobustWorst {
         let pair = |z: Complex64| [z.re, z.im];
@@ -223,6 +230,84 @@ impl RobustGain {
     }
 }
 
+/// What is proved of a margin, and what was found without a proof, in sentences.
+struct Statements {
+    proved: Vec<String>,
+    estimated: Vec<String>,
+}
+
+impl Statements {
+    fn new(
+        found: &Stability,
+        poles: &[Complex64],
+        verified: Option<Complex64>,
+        (parameters, wholes): (&[Uncertain<'_>], &[&str]),
+        linearised: bool,
+    ) -> Statements {
+        let mut list = Statements { proved: Vec::new(), estimated: Vec::new() };
+        let all = if parameters.is_empty() { "radii of neglected dynamics" } else { "tolerances" };
+        let of = if linearised { "the linearisation, its point held, is " } else { "" };
+        if found.lower > 0.0 && wholes.is_empty() {
+            list.proved.push(format!("{of}stable up to {:.6} times the {all}", found.lower));
+        } else if found.lower >= 1.0 {
+            list.proved.push(format!("{of}stable within all {all}"));
+        }
+        if linearised {
+            list.estimated(
+                "that the model itself is stable there: its operating point moves with the parameters",
+            );
+        }
+        match found.axis.unresolved.is_empty() {
+            true if found.axis.bound.is_finite() => {
+                list.proved("the bound of mu holds between the frequencies listed, from zero to infinity");
+            }
+            true => {}
+            false => list.estimated("the bound of mu on the intervals of frequency listed as unresolved"),
+        }
+        // The size that rounding is measured by is that of all poles.
+        let size = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+        let stays = verified.is_some_and(|pole| pole.re < -LEFT_OF_AXIS * size);
+        if found.upper.is_some() {
+            list.add_worst(wholes, parameters.is_empty(), linearised, stays);
+        }
+        if !wholes.is_empty() {
+            let names: Vec<String> = wholes.iter().map(|name| format!("`{name}`")).collect();
+            list.estimated.push(format!(
+                "margins other than 1, in which {} counts by its range within the tolerances, independent of the parameters in it",
+                names.join(", ")
+            ));
+        }
+        let gap = found.upper.is_some_and(|upper| found.lower < upper * (1.0 - PROVED_GAP));
+        if gap || found.upper.is_none() && found.lower < found.limit {
+            list.estimated("that no smaller parameters make it unstable: they were searched for");
+        }
+        list
+    }
+
+    fn proved(&mut self, statement: &str) {
+        self.proved.push(statement.to_owned());
+    }
+
+    fn estimated(&mut self, statement: &str) {
+        self.estimated.push(statement.to_owned());
+    }
+
+    /// Says whether the worst parameters make the model unstable; its pole with them may still be left of the axis.
+    fn add_worst(&mut self, wholes: &[&str], blocks: bool, linearised: bool, stays: bool) {
+        match (wholes, stays) {
+            ([], false) if linearised => {
+                self.proved("the parameters of `worst` make the linearisation unstable");
+            }
+            ([], false) if blocks => self.proved("the complex blocks of `worst` make the model unstable"),
+            ([], false) => self.proved("the parameters of `worst` make the model unstable"),
+            ([], true) => self.estimated(
+                "that the parameters of `worst` make the model unstable: its operating point moves with them",
+            ),
+            _ => self.estimated("that some parameters give the values of `worst`"),
+        }
+    }
+}
+
 impl Robust {
     /// Writes a margin down.
     pub fn new(
@@ -235,69 +320,17 @@ impl Robust {
         diagnostics: Vec<Diagnostic>,
     ) -> Robust {
         let both = || found.axis.points.iter().zip(&found.attained);
-        let bounds = |(point, lower): (&paynter_robust::axis::Point, &f64)| Bounds {
-            lower: *lower,
-            upper: finite(point.upper),
-        };
+        let bounds = |(point, lower): (&Point, &f64)| Bounds { lower: *lower, upper: finite(point.upper) };
         let inside = || both().filter(|(point, _)| point.omega.is_finite());
         let range = |(name, at): &Uncertain<'_>| {
             ((*name).to_owned(), UncertainRange { low: at(-1.0), nominal: at(0.0), high: at(1.0) })
         };
-        let resolved = found.axis.unresolved.is_empty();
-        let mut proved = Vec::new();
-        let mut estimated = Vec::new();
-        let all = if parameters.is_empty() { "radii of neglected dynamics" } else { "tolerances" };
-        let of = if linearised { "the linearisation, its point held, is " } else { "" };
-        if found.lower > 0.0 && wholes.is_empty() {
-            proved.push(format!("{of}stable up to {:.6} times the {all}", found.lower));
-        } else if found.lower >= 1.0 {
-            proved.push(format!("{of}stable within all {all}"));
-        }
-        if linearised {
-            estimated.push(
-                "that the model itself is stable there: its operating point moves with the parameters"
-                    .to_owned(),
-            );
-        }
-        if resolved && found.axis.bound.is_finite() {
-            proved.push(
-                "the bound of mu holds between the frequencies listed, from zero to infinity".to_owned(),
-            );
-        }
-        if !resolved {
-            estimated.push("the bound of mu on the intervals of frequency listed as unresolved".to_owned());
-        }
-        // The size that rounding is measured by is that of all poles.
-        let size = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
-        let stays = verified.is_some_and(|pole| pole.re < -LEFT_OF_AXIS * size);
-        match (found.upper, wholes, stays) {
-            (None, ..) => {}
-            (Some(_), [], false) if linearised => {
-                proved.push("the parameters of `worst` make the linearisation unstable".to_owned());
-            }
-            (Some(_), [], false) => {
-                let what = if parameters.is_empty() { "complex blocks" } else { "parameters" };
-                proved.push(format!("the {what} of `worst` make the model unstable"));
-            }
-            (Some(_), [], true) => estimated.push(
-                "that the parameters of `worst` make the model unstable: its operating point moves with them"
-                    .to_owned(),
-            ),
-            (Some(_), [_, ..], _) => {
-                estimated.push("that some parameters give the values of `worst`".to_owned());
-            }
-        }
-        if !wholes.is_empty() {
-            let names: Vec<String> = wholes.iter().map(|name| format!("`{name}`")).collect();
-            estimated.push(format!(
-                "margins other than 1, in which {} counts by its range within the tolerances, independent of the parameters in it",
-                names.join(", ")
-            ));
-        }
-        let gap = found.upper.is_some_and(|upper| found.lower < upper * (1.0 - PROVED_GAP));
-        if gap || found.upper.is_none() && found.lower < found.limit {
-            estimated.push("that no smaller parameters make it unstable: they were searched for".to_owned());
-        }
+        let fixed = found.fixed.iter().map(|mode| FixedPole {
+            pole: [mode.value.re, mode.value.im],
+            states: mode.states.iter().filter_map(|k| states.get(*k).cloned()).collect(),
+        });
+        let unresolved = found.axis.unresolved.iter().map(|(low, high)| [finite(*low), finite(*high)]);
+        let statements = Statements::new(found, poles, verified, (parameters, wholes), linearised);
         Robust {
             ok: true,
             model: model.to_owned(),
@@ -306,37 +339,21 @@ impl Robust {
             parameters: parameters.iter().map(range).collect(),
             margin: Margin::from(found),
             limit: finite(found.limit),
-            mu_bound: finite(found.axis.bound).filter(|_| resolved),
-            peak: Peak {
-                omega: finite(found.axis.peak.omega),
-                hz: finite(found.axis.peak.omega / TAU),
-                upper: finite(found.axis.peak.upper),
-            },
+            mu_bound: finite(found.axis.bound).filter(|_| found.axis.unresolved.is_empty()),
+            peak: Peak::new(&found.axis.peak),
             omega: inside().map(|(point, _)| point.omega).collect(),
             hz: inside().map(|(point, _)| point.omega / TAU).collect(),
             mu: inside().map(bounds).collect(),
             infinity: both().find(|(point, _)| point.omega.is_infinite()).map(bounds),
-            unresolved: found
-                .axis
-                .unresolved
-                .iter()
-                .map(|(low, high)| [finite(*low), finite(*high)])
-                .collect(),
+            unresolved: unresolved.collect(),
             worst: found.worst.as_ref().map(|worst| RobustWorst::new(parameters, worst, verified)),
-            fixed: found
-                .fixed
-                .iter()
-                .map(|mode| FixedPole {
-                    pole: [mode.value.re, mode.value.im],
-                    states: mode.states.iter().filter_map(|k| states.get(*k).cloned()).collect(),
-                })
-                .collect(),
+            fixed: fixed.collect(),
             nodes: found.nodes,
             gain: None,
             poles: pairs(poles),
             cloud: pairs(cloud),
-            proved,
-            estimated,
+            proved: statements.proved,
+            estimated: statements.estimated,
             diagnostics,
         }
     }

@@ -5,7 +5,7 @@ use super::{Diagnostic, Naming, Point, finite};
 use crate::units::Shown;
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
-use paynter_graph::{BondGraph, flat_name};
+use paynter_graph::{BondGraph, ElementId, flat_name};
 use paynter_numerics as num;
 use paynter_numerics::linalg::Complex64;
 use paynter_numerics::parametric::modes::{Gain, Mode, oscillation};
@@ -247,29 +247,18 @@ impl Sensitivity {
             den: writing.text(pool, entry.den),
         });
         let entries = entries.collect();
-        let text = |e: Expr| writing.text(pool, e);
+        let element = |id: ElementId| naming.name(&graph.element(id).name);
         let mut places = Vec::new();
-        for (parameter, list) in products.iter().flat_map(|products| products.places.iter().enumerate()) {
-            for place in list {
-                places.push(SensitivityPlace {
-                    parameter: parameters[parameter].clone(),
-                    element: place.element.map(|id| naming.name(&graph.element(id).name)),
-                    sink: place.sink.clone(),
-                    quantity: text(place.quantity),
-                    from_sink: place
-                        .from_sink
-                        .iter()
-                        .enumerate()
-                        .map(|(k, r)| FromSink { output: output(k), num: text(r.num), den: text(r.den) })
-                        .collect(),
-                    to_quantity: place
-                        .to_quantity
-                        .iter()
-                        .enumerate()
-                        .map(|(k, r)| ToQuantity { input: input(k), num: text(r.num), den: text(r.den) })
-                        .collect(),
-                });
-            }
+        for (list, parameter) in products.iter().flat_map(|products| products.places.iter().zip(&parameters))
+        {
+            places.extend(list.iter().map(|place| SensitivityPlace {
+                parameter: parameter.clone(),
+                element: place.element.map(element),
+                sink: place.sink.clone(),
+                quantity: writing.text(pool, place.quantity),
+                from_sink: FromSink::list(pool, &writing, &place.from_sink, equations),
+                to_quantity: ToQuantity::list(pool, &writing, &place.to_quantity, equations),
+            }));
         }
         Sensitivity {
             ok: true,
@@ -304,6 +293,33 @@ impl Sensitivity {
             parameters,
             diagnostics,
         }
+    }
+}
+
+impl FromSink {
+    fn list(pool: &Pool, writing: &Writing, list: &[eq::Ratio], equations: &eq::Equations) -> Vec<FromSink> {
+        let entry = |(output, ratio): (&eq::Output, &eq::Ratio)| FromSink {
+            output: output.name.clone(),
+            num: writing.text(pool, ratio.num),
+            den: writing.text(pool, ratio.den),
+        };
+        equations.outputs.iter().zip(list).map(entry).collect()
+    }
+}
+
+impl ToQuantity {
+    fn list(
+        pool: &Pool,
+        writing: &Writing,
+        list: &[eq::Ratio],
+        equations: &eq::Equations,
+    ) -> Vec<ToQuantity> {
+        let entry = |(input, ratio): (&eq::Input, &eq::Ratio)| ToQuantity {
+            input: input.name.clone(),
+            num: writing.text(pool, ratio.num),
+            den: writing.text(pool, ratio.den),
+        };
+        equations.inputs.iter().zip(list).map(entry).collect()
     }
 }
 

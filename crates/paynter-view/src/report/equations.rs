@@ -82,35 +82,15 @@ pub fn matrices(pool: &Pool, found: &Equations, space: &StateSpace, linearised: 
             "Of the model linearised at its operating point, whose values states and inputs stand for.",
         );
     }
-    let term = |matrix: String, vector: String| format!("<mrow>{matrix}<mo>&#x2062;</mo>{vector}</mrow>");
-    let sum = |of_states: &str, by_inputs: &[Sparse], letter: &str, constant: bool| {
-        let mut terms = Vec::new();
-        if !found.states.is_empty() {
-            terms.push(term(format!("<mi>{of_states}</mi>"), "<mi>x</mi>".to_owned()));
-        }
-        if !found.inputs.is_empty() {
-            for order in 0..by_inputs.len() {
-                let matrix = match order {
-                    0 => format!("<mi>{letter}</mi>"),
-                    _ => format!("<msub><mi>{letter}</mi><mn>{order}</mn></msub>"),
-                };
-                terms.push(term(matrix, derivative(order)));
-            }
-        }
-        if constant {
-            terms.push(format!("<mi>{}</mi>", of_states.to_lowercase()));
-        }
-        if terms.is_empty() { "<mn>0</mn>".to_owned() } else { terms.join("<mo>+</mo>") }
-    };
     let zero = pool.zero();
     let constant = |list: &[Expr]| list.iter().any(|e| *e != zero);
     let offsets = (constant(&space.offset.0) && !linearised, constant(&space.offset.1) && !linearised);
     let mut rows = Vec::new();
     if !found.states.is_empty() {
-        rows.push((dotted('x'), sum("A", &space.b, "B", offsets.0)));
+        rows.push((dotted('x'), sum(found, "A", &space.b, "B", offsets.0)));
     }
     if !found.outputs.is_empty() {
-        rows.push(("<mi>y</mi>".to_owned(), sum("C", &space.d, "D", offsets.1)));
+        rows.push(("<mi>y</mi>".to_owned(), sum(found, "C", &space.d, "D", offsets.1)));
     }
     if rows.is_empty() {
         section.text("The model has neither states nor outputs.");
@@ -134,10 +114,6 @@ pub fn matrices(pool: &Pool, found: &Equations, space: &StateSpace, linearised: 
             section.formula(format!("<mrow>{left}<mo>=</mo>{}</mrow>", sparse(pool, m)));
         }
     };
-    let ordered = |letter: &str, order: usize| match order {
-        0 => format!("<mi>{letter}</mi>"),
-        _ => format!("<msub><mi>{letter}</mi><mn>{order}</mn></msub>"),
-    };
     put("<mi>A</mi>".to_owned(), &space.a);
     for (order, m) in space.b.iter().enumerate() {
         put(ordered("B", order), m);
@@ -153,6 +129,30 @@ pub fn matrices(pool: &Pool, found: &Equations, space: &StateSpace, linearised: 
         }
     }
     section
+}
+
+/// A row of the state equations: the matrix of states, those of the inputs and their derivatives, and a constant.
+fn sum(found: &Equations, of_states: &str, by_inputs: &[Sparse], letter: &str, constant: bool) -> String {
+    let term = |matrix: String, vector: String| format!("<mrow>{matrix}<mo>&#x2062;</mo>{vector}</mrow>");
+    let mut terms = Vec::new();
+    if !found.states.is_empty() {
+        terms.push(term(format!("<mi>{of_states}</mi>"), "<mi>x</mi>".to_owned()));
+    }
+    if !found.inputs.is_empty() {
+        terms.extend((0..by_inputs.len()).map(|order| term(ordered(letter, order), derivative(order))));
+    }
+    if constant {
+        terms.push(format!("<mi>{}</mi>", of_states.to_lowercase()));
+    }
+    if terms.is_empty() { "<mn>0</mn>".to_owned() } else { terms.join("<mo>+</mo>") }
+}
+
+/// The matrix of the n-th derivative of the inputs.
+fn ordered(letter: &str, order: usize) -> String {
+    match order {
+        0 => format!("<mi>{letter}</mi>"),
+        _ => format!("<msub><mi>{letter}</mi><mn>{order}</mn></msub>"),
+    }
 }
 
 /// The n-th derivative of the inputs.
