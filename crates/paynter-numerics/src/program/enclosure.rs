@@ -8,7 +8,7 @@
 use super::instruction::Op;
 use super::scalar::{Scalar, calculate};
 use crate::tolerance::LARGEST_ENCLOSED_ANGLE;
-use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::f64::consts::{FRAC_PI_2, LN_10, PI, TAU};
 
 /// The numbers between two ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +24,10 @@ impl Range {
     pub const ALL: Range = Range { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
     /// Zero alone.
     pub const ZERO: Range = Range { lo: 0.0, hi: 0.0 };
+    /// The numbers up to one in magnitude.
+    const UNIT: Range = Range { lo: -1.0, hi: 1.0 };
+    /// The numbers that are not negative.
+    const NONNEGATIVE: Range = Range { lo: 0.0, hi: f64::INFINITY };
 
     /// The numbers between two ends in rising order; all numbers where an end is none.
     pub fn new(lo: f64, hi: f64) -> Range {
@@ -248,6 +252,17 @@ impl Range {
         }
     }
 
+    /// The derivative of the arcsine.
+    fn arcsine_rate(self) -> Range {
+        let one = Range::point(1.0);
+        one.over(one.minus(self.intersection(Range::UNIT).square()).power(0.5))
+    }
+
+    /// The derivative of the logarithm to a base whose natural logarithm this is.
+    fn logarithm_rate(self, base: f64) -> Range {
+        Range::point(1.0).over(self.intersection(Range::NONNEGATIVE).times(Range::point(base)).loosened())
+    }
+
     /// A decided or undecided truth.
     fn truth(always: bool, never: bool) -> Range {
         match (always, never) {
@@ -298,6 +313,54 @@ impl Enclosure {
         let product = log.mul(exponent);
         Enclosure::other(Op::Exp, product, product, product)
     }
+
+    fn tangent(self) -> Enclosure {
+        let x = self.value;
+        let value = if !x.is_bounded() || x.width() >= PI || x.meets(FRAC_PI_2, PI) {
+            Range::ALL
+        } else {
+            x.rising(Range::ALL, f64::tan)
+        };
+        self.chain(value, || Range::point(1.0).plus(value.square()))
+    }
+
+    /// The angle of a vector with this ordinate; it jumps where the abscissa is negative.
+    fn angle(self, abscissa: Enclosure) -> Enclosure {
+        let (x, y) = (self.value, abscissa.value);
+        let cut = y.lo <= 0.0 && x.contains(0.0);
+        let quarter = Range::point(FRAC_PI_2).loosened();
+        let arctangent = |ratio: Range| ratio.rising(Range::ALL, f64::atan);
+        let value = if y.lo > 0.0 {
+            arctangent(x.over(y))
+        } else if x.lo > 0.0 {
+            quarter.minus(arctangent(y.over(x)))
+        } else if x.hi < 0.0 {
+            quarter.negative().minus(arctangent(y.over(x)))
+        } else {
+            Range { lo: -PI, hi: PI }.loosened()
+        };
+        let square = x.square().plus(y.square());
+        let derivative = y.times(self.derivative).minus(x.times(abscissa.derivative)).over(square);
+        Enclosure { value, derivative: if cut { Range::ALL } else { derivative } }
+    }
+
+    /// The smaller or the larger of two.
+    fn extreme(self, op: Op, other: Enclosure) -> Enclosure {
+        let (low, high) = if op == Op::Min { (self, other) } else { (other, self) };
+        // The operand that always is the result.
+        if low.value.hi <= high.value.lo {
+            return self;
+        }
+        if high.value.hi <= low.value.lo {
+            return other;
+        }
+        let (x, y) = (self.value, other.value);
+        let value = match op {
+            Op::Min => Range { lo: x.lo.min(y.lo), hi: x.hi.min(y.hi) },
+            _ => Range { lo: x.lo.max(y.lo), hi: x.hi.max(y.hi) },
+        };
+        Enclosure { value, derivative: self.derivative.hull(other.derivative) }
+    }
 }
 
 impl Scalar for Enclosure {
@@ -346,44 +409,15 @@ impl Scalar for Enclosure {
             Op::PowLess => b.power(c),
             Op::Sin => a.chain(x.sine(), || x.cosine()),
             Op::Cos => a.chain(x.cosine(), || x.sine().negative()),
-            Op::Tan => {
-                let value = if !x.is_bounded() || x.width() >= PI || x.meets(FRAC_PI_2, PI) {
-                    every
-                } else {
-                    x.rising(every, f64::tan)
-                };
-                a.chain(value, || one.plus(value.square()))
-            }
-            Op::Asin | Op::Acos => {
-                let domain = Range { lo: -1.0, hi: 1.0 };
-                let root = || one.over(one.minus(x.intersection(domain).square()).power(0.5));
-                match op {
-                    Op::Asin => a.chain(x.rising(domain, f64::asin), root),
-                    _ => a.chain(x.falling(domain, f64::acos), || root().negative()),
-                }
-            }
+            Op::Tan => a.tangent(),
+            Op::Asin => a.chain(x.rising(Range::UNIT, f64::asin), || x.arcsine_rate()),
+            Op::Acos => a.chain(x.falling(Range::UNIT, f64::acos), || x.arcsine_rate().negative()),
             Op::Atan => a.chain(x.rising(every, f64::atan), || one.over(one.plus(x.square()))),
-            Op::Atan2 => {
-                let y = b.value;
-                let cut = y.lo <= 0.0 && x.contains(0.0);
-                let quarter = Range::point(FRAC_PI_2).loosened();
-                let value = if y.lo > 0.0 {
-                    x.over(y).rising(every, f64::atan)
-                } else if x.lo > 0.0 {
-                    quarter.minus(y.over(x).rising(every, f64::atan))
-                } else if x.hi < 0.0 {
-                    quarter.negative().minus(y.over(x).rising(every, f64::atan))
-                } else {
-                    Range { lo: -PI, hi: PI }.loosened()
-                };
-                let square = x.square().plus(y.square());
-                let derivative = b.value.times(a.derivative).minus(a.value.times(b.derivative)).over(square);
-                Enclosure { value, derivative: if cut { every } else { derivative } }
-            }
+            Op::Atan2 => a.angle(b),
             Op::Sinh => a.chain(x.rising(every, f64::sinh), || cosh(x)),
             Op::Cosh => a.chain(cosh(x), || x.rising(every, f64::sinh)),
             Op::Tanh => {
-                let value = x.rising(every, f64::tanh).intersection(Range { lo: -1.0, hi: 1.0 });
+                let value = x.rising(every, f64::tanh).intersection(Range::UNIT);
                 a.chain(value, || one.minus(value.square()).intersection(Range { lo: 0.0, hi: 1.0 }))
             }
             Op::Asinh => a.chain(x.rising(every, f64::asinh), || one.over(one.plus(x.square()).power(0.5))),
@@ -392,23 +426,15 @@ impl Scalar for Enclosure {
                 let root = || one.over(x.intersection(domain).square().minus(one).power(0.5));
                 a.chain(x.rising(domain, f64::acosh), root)
             }
-            Op::Atanh => {
-                let domain = Range { lo: -1.0, hi: 1.0 };
-                a.chain(x.rising(domain, f64::atanh), || one.over(one.minus(x.intersection(domain).square())))
-            }
+            Op::Atanh => a.chain(x.rising(Range::UNIT, f64::atanh), || {
+                one.over(one.minus(x.intersection(Range::UNIT).square()))
+            }),
             Op::Exp => {
                 let value = x.rising(every, f64::exp);
                 a.chain(Range { lo: value.lo.max(0.0), hi: value.hi }, || value)
             }
-            Op::Ln | Op::Log10 => {
-                let domain = Range { lo: 0.0, hi: f64::INFINITY };
-                let derivative =
-                    |by: f64| one.over(x.intersection(domain).times(Range::point(by)).loosened());
-                match op {
-                    Op::Ln => a.chain(x.rising(domain, f64::ln), || derivative(1.0)),
-                    _ => a.chain(x.rising(domain, f64::log10), || derivative(std::f64::consts::LN_10)),
-                }
-            }
+            Op::Ln => a.chain(x.rising(Range::NONNEGATIVE, f64::ln), || x.logarithm_rate(1.0)),
+            Op::Log10 => a.chain(x.rising(Range::NONNEGATIVE, f64::log10), || x.logarithm_rate(LN_10)),
             Op::Abs => a.chain(x.absolute(), || match () {
                 () if x.lo >= 0.0 => one,
                 () if x.hi <= 0.0 => one.negative(),
@@ -418,22 +444,7 @@ impl Scalar for Enclosure {
                 let of = |x: f64| calculate(Op::Sign, x, x, x);
                 Enclosure::decided(Range::new(of(x.lo), of(x.hi)))
             }
-            Op::Min | Op::Max => {
-                let (low, high) = if op == Op::Min { (a, b) } else { (b, a) };
-                // The operand that always is the result.
-                if low.value.hi <= high.value.lo {
-                    return a;
-                }
-                if high.value.hi <= low.value.lo {
-                    return b;
-                }
-                let y = b.value;
-                let value = match op {
-                    Op::Min => Range { lo: x.lo.min(y.lo), hi: x.hi.min(y.hi) },
-                    _ => Range { lo: x.lo.max(y.lo), hi: x.hi.max(y.hi) },
-                };
-                Enclosure { value, derivative: a.derivative.hull(b.derivative) }
-            }
+            Op::Min | Op::Max => a.extreme(op, b),
             Op::Lt => Enclosure::decided(Range::truth(x.hi < b.value.lo, x.lo >= b.value.hi)),
             Op::Le => Enclosure::decided(Range::truth(x.hi <= b.value.lo, x.lo > b.value.hi)),
             Op::Eq | Op::Ne => {
@@ -442,15 +453,11 @@ impl Scalar for Enclosure {
                 let (always, never) = if op == Op::Eq { (same, apart) } else { (apart, same) };
                 Enclosure::decided(Range::truth(always, never))
             }
+            Op::Select if !x.contains(0.0) => b,
+            Op::Select if x == Range::ZERO => c,
             Op::Select => {
-                if !x.contains(0.0) {
-                    b
-                } else if x == Range::ZERO {
-                    c
-                } else {
-                    let derivative = if b == c { b.derivative } else { every };
-                    Enclosure { value: b.value.hull(c.value), derivative }
-                }
+                let derivative = if b == c { b.derivative } else { every };
+                Enclosure { value: b.value.hull(c.value), derivative }
             }
             Op::Table | Op::Store => Enclosure::ALL,
         }
