@@ -6,33 +6,60 @@ use crate::sources::sources;
 /// Crates whose texts belong to the command line, or never ship.
 const EXEMPT: &[&str] = &["paynter-cli", "paynter-testkit"];
 
-/// The string literals of a Rust file, with the numbers of their lines.
-fn literals(text: &str) -> Vec<(usize, String)> {
-    let bytes = text.as_bytes();
-    let line = |at: usize| text[..at].matches('\n').count() + 1;
+/// What a stretch of a Rust file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Code,
+    Comment,
+    Literal,
+}
+
+/// The stretches of a Rust file, in order.
+fn pieces(text: &str) -> Vec<(Piece, &str)> {
     let mut found = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
+    while at < text.len() {
         let rest = &text[at..];
-        if rest.starts_with("//") {
-            at += rest.find('\n').unwrap_or(rest.len());
+        let (piece, length) = if rest.starts_with("//") {
+            (Piece::Comment, rest.find('\n').unwrap_or(rest.len()))
         } else if rest.starts_with("/*") {
-            at += rest.find("*/").map_or(rest.len(), |end| end + 2);
+            (Piece::Comment, rest.find("*/").map_or(rest.len(), |end| end + 2))
         } else if let Some(length) = raw_string(rest) {
-            found.push((line(at), rest[..length].to_owned()));
-            at += length;
+            (Piece::Literal, length)
         } else if rest.starts_with('"') {
-            let length = quoted(rest);
-            found.push((line(at), rest[..length].to_owned()));
-            at += length;
+            (Piece::Literal, quoted(rest))
         } else {
-            at += character(rest).unwrap_or(1);
-            while !text.is_char_boundary(at) {
-                at += 1;
-            }
-        }
+            (Piece::Code, character(rest).unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8)))
+        };
+        found.push((piece, &rest[..length]));
+        at += length;
     }
     found
+}
+
+/// The string literals of a Rust file, with the numbers of their lines.
+fn literals(text: &str) -> Vec<(usize, String)> {
+    let mut line = 1;
+    let mut found = Vec::new();
+    for (piece, own) in pieces(text) {
+        if piece == Piece::Literal {
+            found.push((line, own.to_owned()));
+        }
+        line += own.matches('\n').count();
+    }
+    found
+}
+
+/// A Rust file without its comments and the texts in it, line by line.
+pub fn code(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    for (piece, own) in pieces(text) {
+        match piece {
+            Piece::Code => code.push_str(own),
+            Piece::Comment | Piece::Literal => code.extend(own.chars().filter(|c| *c == '\n')),
+        }
+    }
+    code
 }
 
 /// The length of a raw string at the beginning.

@@ -5,6 +5,7 @@
 //! | [`short`] | messages, four significant digits | `0.3333`, `1.235e6` |
 //! | [`significant`] | tables on a terminal, six significant digits | `0.333333`, `1.23457e6` |
 //! | [`data`] | tables of data, twelve significant digits | `0.333333333333` |
+//! | [`estimated`] | values written into models, ten significant digits | `0.3333333333`, `1.5e-7` |
 //! | [`moment`] | times in messages, six decimals | `0.25`, `1.00000e-5` |
 //! | [`rough`] | errors and tolerances in messages, two digits | `1.0e-8` |
 //! | [`plain`] | pages, with a real minus and raised powers of ten | `−2.5`, `1.23·10⁹` |
@@ -32,9 +33,17 @@ pub fn data(value: f64) -> String {
     if value.is_finite() { scientific(value, 12, -5..12) } else { value.to_string() }
 }
 
+/// Writes a value into a model, with ten significant digits in their shortest form: more than an estimate has.
+pub fn estimated(value: f64) -> String {
+    scientific(value, 10, -4..7)
+}
+
+/// Magnitudes of times and states that six decimals show well.
+const SIX_DECIMALS: std::ops::Range<f64> = 1e-3..1e6;
+
 /// Writes a time or a state in a message on a run, with six decimals.
 pub fn moment(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
+    if value == 0.0 || SIX_DECIMALS.contains(&value.abs()) {
         trimmed(&format!("{value:.6}")).to_owned()
     } else {
         format!("{value:.5e}")

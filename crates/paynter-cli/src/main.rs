@@ -14,6 +14,7 @@ mod render;
 mod replace;
 mod spelling;
 mod table;
+mod tolerance;
 mod world;
 
 use answer::{Answer, Exit};

@@ -163,3 +163,6 @@ pub(crate) const FIRST_PROFILE_STEP: f64 = 0.05;
 
 /// An estimate near zero counts as this large, in the scale of the search, where a step is a share of it.
 pub(crate) const SMALL_UNKNOWN: f64 = 1e-3;
+
+/// What has a smaller part in a direction than this share of the largest is not told: it would hide what counts.
+pub(crate) const SHOWN_SHARE: f64 = 0.1;

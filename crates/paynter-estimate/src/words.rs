@@ -1,11 +1,9 @@
 //! What people are told about an estimation in sentences, wherever it is shown.
 
 use crate::estimation::Estimation;
+use crate::tolerance::SHOWN_SHARE;
 use paynter_base::number::plain;
 use paynter_numerics::program::Hold;
-
-/// What has a smaller part in a direction than this share of the largest is not told.
-const SHOWN_SHARE: f64 = 0.1;
 
 impl Estimation {
     /// How many directions of the unknowns the data determine, and which of those the least.

@@ -3,7 +3,7 @@
 
 use crate::distribution::student_quantile;
 use crate::estimation::{Estimate, Estimation};
-use paynter_base::number::plain;
+use paynter_base::number::{estimated, plain};
 use paynter_base::{Diagnostic, Diagnostics, FileId, Remedy, Severity, Span, code};
 use paynter_graph::{BondGraph, flat_name};
 use paynter_language::ast::{self, Body, Law, Param, Statement};
@@ -44,7 +44,7 @@ pub fn write(
             let message = format!(
                 "`{}` = {} is not written: the text has the value of the first experiment",
                 estimate.name,
-                literal(estimate.value / estimate.factor)
+                estimated(estimate.value / estimate.factor)
             );
             left_out.push(unwritten(name, message));
             continue;
@@ -61,7 +61,7 @@ pub fn write(
             let message = format!(
                 "`{}` = {} is not written: it has no place of its own in the text of the model",
                 estimate.name,
-                literal(estimate.value / estimate.factor)
+                estimated(estimate.value / estimate.factor)
             );
             left_out.push(unwritten(name, message));
             continue;
@@ -128,16 +128,6 @@ fn range(span: Span) -> (usize, usize) {
     (span.start as usize, span.end as usize)
 }
 
-/// A number as one writes it, with as many digits as an estimate has at best.
-fn literal(value: f64) -> String {
-    let rounded = format!("{value:.9e}").parse().unwrap_or(value);
-    if rounded != 0.0 && !(1e-4..1e7).contains(&f64::abs(rounded)) {
-        format!("{rounded:e}")
-    } else {
-        format!("{rounded}")
-    }
-}
-
 /// The parameters of a file.
 fn parameters(file: &ast::File) -> impl Iterator<Item = &Param> {
     file.models.iter().flat_map(|model| {
@@ -169,9 +159,9 @@ fn parameter(
     let param = parameters(file).find(inside)?;
     let value = range(param.value.as_ref()?.span);
     let mut edits =
-        vec![Edit { from: value.0, to: value.1, text: literal(estimate.value / estimate.factor) }];
+        vec![Edit { from: value.0, to: value.1, text: estimated(estimate.value / estimate.factor) }];
     if let Some(half) = half {
-        let text = format!("±{}", literal(half));
+        let text = format!("±{}", estimated(half));
         match &param.tolerance {
             Some(known) => {
                 let (from, to) = range(known.span);
@@ -195,7 +185,7 @@ fn initial(
     estimate: &Estimate,
 ) -> Option<(usize, Vec<Edit>)> {
     let model = file.models.iter().find(|known| known.name.text == model)?;
-    let value = literal(estimate.value / estimate.factor);
+    let value = estimated(estimate.value / estimate.factor);
     let replace = |span: Span, whole: Span| {
         let (from, to) = range(span);
         Some((range(whole).0, vec![Edit { from, to, text: value.clone() }]))

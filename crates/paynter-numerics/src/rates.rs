@@ -5,14 +5,14 @@
 use crate::linalg::elimination::Elimination;
 use crate::newton::{Limits, System, Verdict, newton};
 use crate::program::{CompileError, Program, Tables};
-use crate::tolerance::{NEGLIGIBLE_PIVOT, RATE_UNKNOWNS};
+use crate::tolerance::{NEGLIGIBLE_PIVOT, RATE_DAMPING, RATE_ITERATIONS, RATE_UNKNOWNS};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable, flat_name};
 
 /// How far the search for implicit unknowns goes.
-const LIMITS: Limits = Limits { iterations: 100, smallest_damping: 1e-6 };
+const LIMITS: Limits = Limits { iterations: RATE_ITERATIONS, smallest_damping: RATE_DAMPING };
 
 /// The rates of a model, compiled.
 #[derive(Debug, Clone)]

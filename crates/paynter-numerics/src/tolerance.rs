@@ -403,3 +403,32 @@ pub(crate) const FIRST_STEP_OF_REST: f64 = 1e-3;
 
 /// Beyond this angle a sine is anything between −1 and 1: rounding of the angle moves it by more than 10⁻⁴.
 pub(crate) const LARGEST_ENCLOSED_ANGLE: f64 = 1e12;
+
+/// Cube roots of numbers from the first to the second are calculated by ourselves: neither they nor their parts leave
+/// the range of normal numbers.
+pub(crate) const ROOTED: [f64; 2] = [1e-300, 1e300];
+/// Powers are divided by bases that are larger than this, whose squares are still normal numbers.
+pub(crate) const LEAST_BASE: f64 = 1e-150;
+
+// Starts of searches.
+
+/// How often the nearest parts of what was found are tried together: each time a new steady state may show more.
+pub(crate) const MIXED_SEEDS: usize = 3;
+/// Models of at most so many states and unknowns are followed in time as well where Newton's method arrives at once: it
+/// costs as much as the search itself.
+pub(crate) const FOLLOWED_STATES: usize = 100;
+/// Of several rests of a model with at most so many states and unknowns the one that the motion from the initial state
+/// reaches is found by accurate integration.
+pub(crate) const INTEGRATED_STATES: usize = 30;
+/// Values tried for implicit unknowns: small ones of both signs first, most of them not where laws bend.
+pub(crate) const UNKNOWN_GUESSES: [f64; 8] = [0.0, 0.3, 1.0, -0.5, 3.0, 1e-3, 100.0, -30.0];
+/// Sizes of states and unknowns that are tried; laws are not defined everywhere.
+pub(crate) const TRIED_SIZES: [f64; 5] = [1.0, 1e-3, 1e2, 1e-6, 1e-9];
+/// What counts as the size of a state that is zero, in turn: of capacitors, say, it is small.
+pub(crate) const SIZES_OF_ZERO: [f64; 3] = [1.0, 1e-3, 1e-6];
+/// How far about what is known searches begin, in its size, in turn.
+pub(crate) const SEED_DISTANCES: [f64; 4] = [1.0, 3.0, 0.3, 10.0];
+/// Newton iterations for the implicit unknowns of rates, where no neighbouring solution is known.
+pub(crate) const RATE_ITERATIONS: usize = 100;
+/// The smallest fraction of a Newton correction that is tried there: from farther away a solver's next try is better.
+pub(crate) const RATE_DAMPING: f64 = 1e-6;

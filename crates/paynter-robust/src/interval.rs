@@ -7,7 +7,10 @@ use num_complex::Complex64;
 use crate::basis::Structure;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
-use crate::tolerance::{AXIS_OF_MAGNITUDE, AXIS_OF_MATRIX, BESIDE_AXIS, CALM, DRAWN_IN};
+use crate::tolerance::{
+    AXIS_OF_MAGNITUDE, AXIS_OF_MATRIX, BESIDE_AXIS, CALM, DECADES_OUTWARD, DRAWN_IN, FINITE_FREQUENCIES,
+    PLACES_INSIDE,
+};
 use crate::upper::{Scaling, proves, slack};
 
 /// The interval around a frequency on which scalings prove the bound; nothing where they do not prove it
@@ -45,7 +48,7 @@ pub(crate) fn valid_interval(
     let beside = |z: &&Complex64| z.re.abs() <= BESIDE_AXIS * z.norm();
     let places = eigenvalues.iter().filter(beside).flat_map(|z| [z.im, z.norm()]);
     let mut inside: Vec<f64> = places.filter(|w| low < *w && *w < high).chain([low, high]).collect();
-    inside.extend([0.02, 0.35, 0.65, 0.98].map(|share| within((low, high), omega, share)));
+    inside.extend(PLACES_INSIDE.map(|share| within((low, high), omega, share)));
     inside.sort_by(f64::total_cmp);
     inside.dedup();
     let between: Vec<f64> = inside.windows(2).map(|pair| within((pair[0], pair[1]), omega, 0.5)).collect();
@@ -61,8 +64,11 @@ pub(crate) fn valid_interval(
 /// A frequency in an interval: at a share of its way, by ratios.
 fn within((low, high): (f64, f64), omega: f64, share: f64) -> f64 {
     match (low, high) {
-        (0.0, high) if high.is_infinite() => omega.clamp(1e-300, 1e300) * 10f64.powf(share * 8.0 - 4.0),
-        (low, high) if high.is_infinite() => low * 10f64.powf(share * 4.0),
+        (0.0, high) if high.is_infinite() => {
+            let middle = omega.clamp(FINITE_FREQUENCIES[0], FINITE_FREQUENCIES[1]);
+            middle * 10f64.powf((2.0 * share - 1.0) * DECADES_OUTWARD)
+        }
+        (low, high) if high.is_infinite() => low * 10f64.powf(share * DECADES_OUTWARD),
         (0.0, high) => high * share,
         (low, high) => low * (high / low).powf(share),
     }

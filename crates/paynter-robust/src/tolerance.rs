@@ -268,3 +268,14 @@ pub const COMPLEX_SHARE: f64 = 1e-3;
 /// From this relative width on, an interval that resists is tried with the regularised model: its peaks are
 /// wider than this unless damping is below a hundredth of a percent.
 pub const REGULARISED_INTERVAL: f64 = 1e-5;
+
+/// Where in an interval a certificate is looked at besides, as shares of its length by ratios: near its ends, where
+/// crossings are rounded, and within.
+pub const PLACES_INSIDE: [f64; 4] = [0.02, 0.35, 0.65, 0.98];
+
+/// Frequencies that still have products and quotients.
+pub const FINITE_FREQUENCIES: [f64; 2] = [1e-300, 1e300];
+
+/// An interval that reaches zero or infinity is looked at over so many decades beyond its frequency: there a model is
+/// the one at its end.
+pub const DECADES_OUTWARD: f64 = 4.0;

@@ -457,3 +457,26 @@ pub(crate) const VANISHING_RATES: f64 = 1e-15;
 
 /// The first step, of the span, where nothing moves.
 pub(crate) const LONGEST_FIRST_STEP: f64 = 1e-3;
+
+// Samples that are put into the model's own equations.
+
+/// So many samples of a run are kept at most.
+pub(crate) const WITNESSES: usize = 16;
+/// Models with more variables have none: to calculate them would cost more than the run.
+pub(crate) const MOST_VARIABLES: usize = 5000;
+
+/// The part by which everything is changed to see what it makes up.
+pub(crate) const SMALL_CHANGE: f64 = 1e-6;
+
+/// A sample at an instant at which something switches is on one side of it: that far from it by rounding, in parts of
+/// the time.
+pub(crate) const BESIDE_AN_EVENT: f64 = 8.0 * f64::EPSILON;
+
+/// A sample is on a side of an event where its unknowns and outputs fit within this part of what they are made of.
+pub(crate) const SIDE_MISFIT: f64 = 1e-6;
+
+/// Values tried for implicit unknowns about which nothing is known.
+pub(crate) const GUESSES: [f64; 11] = [0.0, 1.0, -1.0, 0.1, -0.1, 10.0, -10.0, 1e-3, 1e3, 1e-6, 1e6];
+
+/// More periods of a source in one picture cannot be seen.
+pub(crate) const VISIBLE_PERIODS: f64 = 40.0;

@@ -4,6 +4,7 @@ use crate::answer::{Answer, Exit, output};
 use crate::args::{EstimateArgs, EstimateFigure, Global, Validation};
 use crate::spelling::CommandLine;
 use crate::table::{aligned, columns};
+use crate::tolerance::{ROUNDED_COST, SAME_COST};
 use crate::{input, picture};
 use paynter::estimate::{Estimate, EstimateOptions, Estimation, Logarithmic, Part, Plan, PlanOptions};
 use paynter::number::{plain, significant};
@@ -224,9 +225,8 @@ fn text(found: &Estimation) -> String {
         ));
     }
     if found.starts.len() > 1 {
-        // Costs of nothing differ by rounding, which is told by the cost at the start.
         let first = found.history.first().map_or(0.0, |first| first.cost);
-        let least = found.cost() * (1.0 + 1e-6) + 1e-9 * first;
+        let least = found.cost() * (1.0 + SAME_COST) + ROUNDED_COST * first;
         let near = found.starts.iter().filter(|start| start.cost <= least).count();
         text.push_str(&format!("  {near} of {} starts reach this cost\n", found.starts.len()));
     }

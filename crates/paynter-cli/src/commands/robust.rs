@@ -4,15 +4,13 @@ use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, RobustArgs, RobustFigure};
 use crate::spelling::CommandLine;
 use crate::table::columns;
+use crate::tolerance::ON_AXIS;
 use crate::{input, picture};
 use paynter::json::{Robust, RobustGain};
 use paynter::number::significant;
 use paynter::plot::Figure;
 use paynter::{Diagnostic, RobustOptions, code};
 use std::collections::BTreeMap;
-
-/// A pole whose real part is this part of its size is printed on the imaginary axis.
-const ON_AXIS: f64 = 1e-7;
 
 /// So many intervals of frequency without a proof are printed.
 const UNRESOLVED: usize = 6;

@@ -9,10 +9,8 @@ use super::problem::Problem;
 use crate::linalg::elimination::{Elimination, Rows, reduced_echelon, transposed};
 use crate::tolerance::{
     CONSERVED_POINTS, CONSERVED_SUM, LARGEST_DENOMINATOR, MEANT_FRACTION, NEGLIGIBLE_PIVOT, SAME_RATE,
+    TRIED_SIZES,
 };
-
-/// Sizes of states and unknowns that are tried; laws are not defined everywhere.
-const SIZES: [f64; 5] = [1.0, 1e-3, 1e2, 1e-6, 1e-9];
 
 /// A combination of states whose rate is the same everywhere.
 #[derive(Debug, Clone)]
@@ -70,8 +68,8 @@ fn points(problem: &Problem, start: &[f64]) -> Vec<Vec<f64>> {
     let wanted = if problem.linear { 1 } else { CONSERVED_POINTS };
     let mut random = Random::new(17);
     let mut found = Vec::new();
-    for k in 0..SIZES.len() * 4 {
-        let size = SIZES[k % SIZES.len()];
+    for k in 0..TRIED_SIZES.len() * 4 {
+        let size = TRIED_SIZES[k % TRIED_SIZES.len()];
         // All of one sign is what most laws can bear; both signs show more.
         let w: Vec<f64> = start
             .iter()

@@ -26,7 +26,7 @@ use paynter_equations::{Equations, QueryError, bounded};
 use paynter_graph::{BondGraph, Causality, ElementId, Variable};
 
 use crate::program::Tables;
-use crate::tolerance::{BALANCED_WITHIN, NEARBY, RUNAWAY_GROWTH, VANISHING_DIVISOR_SHARE};
+use crate::tolerance::{BALANCED_WITHIN, NEARBY, RUNAWAY_GROWTH, UNKNOWN_GUESSES, VANISHING_DIVISOR_SHARE};
 use conserved::{Combination, combinations};
 pub use nominal::nominal_values;
 pub use nonsmooth::{Nonsmooth, inaccurate_laws, nonsmooth_derivatives, nonsmooth_laws};
@@ -75,7 +75,7 @@ pub fn conserved_quantities(
 ) -> Result<Vec<Conserved>, QueryError> {
     let problem = Problem::new(pool, graph, equations, tables)?;
     let mut start = initial(pool, graph, equations, &problem.known)?;
-    start.resize(problem.sought.len(), 0.3);
+    start.resize(problem.sought.len(), UNKNOWN_GUESSES[1]);
     let mut active = vec![true; equations.states.len()];
     active.resize(problem.sought.len(), true);
     let found = combinations(&problem, &start, &active, token)?.into_iter().filter(|c| c.rate == 0.0);
@@ -97,7 +97,7 @@ pub fn operating_point(
     let problem = Problem::new(pool, graph, equations, tables)?;
     let states = initial(pool, graph, equations, &problem.known)?;
     let mut start = states;
-    start.resize(problem.sought.len(), 0.3);
+    start.resize(problem.sought.len(), UNKNOWN_GUESSES[1]);
     let mut active = equations.resting(pool);
     active.resize(problem.sought.len(), true);
     let (kept, drifting): (Vec<Combination>, Vec<Combination>) =
@@ -108,14 +108,14 @@ pub fn operating_point(
     if let Some(combination) = drifting.first().filter(|_| problem.linear) {
         return Err(wrong(runaway(graph, equations, combination)));
     }
-    let found = search(&problem, &start[..problem.states], &active, &kept, token)?;
+    let mut found = search(&problem, &start[..problem.states], &active, &kept, token)?;
     let stopped = |w: &Vec<f64>| {
         let rates = problem.residual(w).unwrap_or_default();
         let rate = |c: &Combination| c.parts.iter().map(|(i, c)| c * rates[*i]).sum::<f64>();
         drifting.iter().all(|c| rates.is_empty() || rate(c).abs() <= BALANCED_WITHIN * c.rate.abs())
     };
     let decided = |_: &Vec<f64>| !(found.undecided && drifting.is_empty());
-    let Some(point) = found.point.filter(stopped).filter(decided) else {
+    let Some(point) = found.point.take().filter(stopped).filter(decided) else {
         if let Some(combination) = drifting.first() {
             return Err(wrong(runaway(graph, equations, combination)));
         }
@@ -141,18 +141,9 @@ pub fn operating_point(
     if !others.is_empty() && (found.lead <= 3.0 || !chosen(graph, pool)) {
         notes.push(several(equations, &point, &others));
     }
-    let rates = problem.residual(&point).unwrap_or_default();
-    for (i, state) in equations.states.iter().enumerate().filter(|(i, _)| !active[*i]) {
-        let rate = rates.get(i).copied().unwrap_or(0.0);
-        if rate != 0.0 {
-            let message = format!(
-                "`{}` changes by {} every second; no other state depends on it, so that it is left out of the steady state",
-                state.name,
-                significant(rate)
-            );
-            notes.push(Diagnostic::new(code::DRIFTING_STATE, message).at(place(graph, state.variable)));
-        }
-    }
+    drifting_states(graph, equations, &problem, &active, &point)
+        .into_iter()
+        .for_each(|note| notes.push(note));
     let point: Vec<f64> = point.iter().map(|x| x + 0.0).collect();
     let values = problem.all_values(&point);
     let mut sizes: BTreeMap<Symbol, f64> = values.iter().map(|(symbol, x)| (*symbol, x.abs())).collect();
@@ -165,12 +156,7 @@ pub fn operating_point(
         .collect();
     let of = |symbol: &Symbol| values.get(symbol).copied().unwrap_or(0.0);
     let inputs = equations.inputs.iter().map(|input| input.symbols.iter().map(of).collect()).collect();
-    for quantity in bounded(pool, graph, equations) {
-        let value = pool.eval(quantity.value, &|symbol| values.get(&symbol).copied());
-        if let Some(value) = value.ok().filter(|value| quantity.forbids(*value, 0.0, 0.0)) {
-            notes.push(quantity.below(pool, graph, "at the operating point", value));
-        }
-    }
+    below_bounds(pool, graph, equations, &values).into_iter().for_each(|note| notes.push(note));
     let (states, unknowns) = point.split_at(problem.states);
     Ok(OperatingPoint {
         states: states.to_vec(),
@@ -181,6 +167,45 @@ pub fn operating_point(
         sizes,
         notes,
     })
+}
+
+/// States that still change at a point, where no other state depends on them.
+fn drifting_states(
+    graph: &BondGraph,
+    equations: &Equations,
+    problem: &Problem<'_>,
+    active: &[bool],
+    point: &[f64],
+) -> Vec<Diagnostic> {
+    let rates = problem.residual(point).unwrap_or_default();
+    let left_out = equations.states.iter().enumerate().filter(|(i, _)| !active[*i]);
+    let drifting = left_out.filter_map(|(i, state)| {
+        let rate = rates.get(i).copied().filter(|rate| *rate != 0.0)?;
+        let message = format!(
+            "`{}` changes by {} every second; no other state depends on it, so that it is left out of the steady state",
+            state.name,
+            significant(rate)
+        );
+        Some(Diagnostic::new(code::DRIFTING_STATE, message).at(place(graph, state.variable)))
+    });
+    drifting.collect()
+}
+
+/// Amounts that are less than nothing at a point.
+fn below_bounds(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    values: &BTreeMap<Symbol, f64>,
+) -> Vec<Diagnostic> {
+    let mut list = Vec::new();
+    for quantity in bounded(pool, graph, equations) {
+        let value = pool.eval(quantity.value, &|symbol| values.get(&symbol).copied());
+        if let Some(value) = value.ok().filter(|value| quantity.forbids(*value, 0.0, 0.0)) {
+            list.push(quantity.below(pool, graph, "at the operating point", value));
+        }
+    }
+    list
 }
 
 /// The elements that causality makes divide by something that vanishes at a point.

@@ -9,7 +9,10 @@ use super::flow::integrate;
 use super::newton::{Kept, Task, follow, homotopy, newton};
 use super::problem::Problem;
 use super::rounding;
-use crate::tolerance::{DISTINCT_POINTS, FAINT_STATE, REST_STEPS, REST_WORK, ROUNDED_POINTS};
+use crate::tolerance::{
+    DISTINCT_POINTS, FAINT_STATE, FOLLOWED_STATES, INTEGRATED_STATES, MIXED_SEEDS, REST_STEPS, REST_WORK,
+    ROUNDED_POINTS, SEED_DISTANCES, SIZES_OF_ZERO, UNKNOWN_GUESSES,
+};
 
 /// What the search found.
 pub(super) struct Found {
@@ -27,19 +30,6 @@ pub(super) struct Found {
     pub undecided: bool,
 }
 
-/// How often the nearest parts of what was found are tried together: each time a new steady state may show more.
-const MIXED_SEEDS: usize = 3;
-
-/// Models of at most so many states and unknowns are followed in time as well where Newton's method arrives at once.
-const FOLLOWED_STATES: usize = 100;
-
-/// Of several rests of a model with at most so many states and unknowns the one that the motion from the initial
-/// state reaches is found by accurate integration.
-const INTEGRATED_STATES: usize = 30;
-
-/// Values tried for implicit unknowns.
-const GUESSES: [f64; 8] = [0.0, 0.3, 1.0, -0.5, 3.0, 1e-3, 100.0, -30.0];
-
 /// Searches from the initial states in `start`; states that are not `active` stay as they are.
 pub(super) fn search(
     problem: &Problem,
@@ -51,91 +41,35 @@ pub(super) fn search(
     let start = consistent(problem, start, token)?;
     let mut task = task(problem, &start, active, conserved);
     let from = task.part(&start);
-    let mut end = start.clone();
-    let mut point = newton(&task, &from, token)?.filter(|v| rounding::balances(&task, v));
-    let (direct, mut undecided) = (point.is_some(), false);
-    if point.is_none() {
-        let settled = follow(&task, &from, token)?;
-        end = task.full(&settled.end);
-        point = settled.solution.filter(|v| rounding::balances(&task, v));
-    }
-    if point.is_none() {
-        point = homotopy(&mut task, &from, token)?.filter(|v| rounding::balances(&task, v));
-    }
-    let mut found: Vec<Vec<f64>> = point.into_iter().collect();
-    let made_of = found.first().map_or_else(|| vec![0.0; from.len()], |v| rounding::sizes(&task, v));
-    // Beside the initial state so little is zero.
-    let faint: Vec<f64> = from.iter().map(|x| FAINT_STATE * x).collect();
-    let free = found.first().and_then(|v| task.free(v)).unwrap_or_default();
+    let Nearest { point, direct, end } = nearest(&mut task, &from, token)?;
+    let mut list = Points {
+        found: point.into_iter().collect(),
+        made_of: Vec::new(),
+        // Beside the initial state so little is zero.
+        faint: from.iter().map(|x| FAINT_STATE * x).collect(),
+    };
+    list.made_of = list.found.first().map_or_else(|| vec![0.0; from.len()], |v| rounding::sizes(&task, v));
+    let mut undecided = false;
+    let free = list.found.first().and_then(|v| task.free(v)).unwrap_or_default();
     if !free.is_empty() && !problem.linear {
         // Where steady states lie side by side, the dynamics decide between them.
         let steps = REST_STEPS.max(REST_WORK / from.len().max(1));
         let settled = integrate(&task, &from, steps, token)?;
         let polished = settled.map(|settled| newton(&task, &settled, token)).transpose()?.flatten();
-        undecided = polished.is_none() && found.first().is_some_and(|v| *v != from);
-        found = polished.map_or(found, |polished| vec![polished]);
+        undecided = polished.is_none() && list.found.first().is_some_and(|v| *v != from);
+        list.found = polished.map_or(list.found, |polished| vec![polished]);
     } else if !problem.linear {
-        let mut seeds = seeds(&from, found.first().map(Vec::as_slice));
-        let mut next = 0;
-        let mut mixed = 0;
-        // The motion from the initial state, and the rests for inputs that grow from what it takes to rest there, may
-        // lead elsewhere than the steps of Newton's method.
-        let mut led_to: Vec<Vec<f64>> = Vec::new();
-        if from.len() <= FOLLOWED_STATES {
-            led_to.extend(homotopy(&mut task, &from, token)?);
-        }
-        if direct && from.len() <= FOLLOWED_STATES {
-            led_to.extend(follow(&task, &from, token)?.solution);
-        }
-        loop {
-            token.check()?;
-            let other = match led_to.pop() {
-                Some(other) => Some(other),
-                None => {
-                    let Some(seed) = seeds.get(next).cloned() else {
-                        // Steady states of parts that hardly touch mix: the nearest values of each part are a
-                        // guess.
-                        let nearest = nearest_parts(&found, &from);
-                        if mixed == MIXED_SEEDS || found.is_empty() || seeds.contains(&nearest) {
-                            break;
-                        }
-                        mixed += 1;
-                        seeds.push(nearest);
-                        continue;
-                    };
-                    next += 1;
-                    let seed = settle_unknowns(problem, &task, seed, token)?;
-                    match newton(&task, &seed, token)? {
-                        None if found.is_empty() => follow(&task, &seed, token)?.solution,
-                        other => other,
-                    }
-                }
-            };
-            if let Some(other) = other
-                && rounding::balances(&task, &other)
-                && !found.first().is_some_and(|known| rounding::is_pole(&task, &other, known))
-                && task.free(&other).is_some_and(|free| free.is_empty())
-                && found.iter().all(|known| {
-                    let sizes = sizes([known.as_slice(), &other, &faint].into_iter());
-                    let rounded = |j: usize| (known[j] - other[j]).abs() <= ROUNDED_POINTS * made_of[j];
-                    distance(known, &other, &sizes) > DISTINCT_POINTS && !(0..made_of.len()).all(rounded)
-                })
-            {
-                found.push(other);
-            }
-        }
+        list.search_around(problem, &mut task, &from, direct, token)?;
     }
-    if found.len() > 1
+    if list.found.len() > 1
         && from.len() <= INTEGRATED_STATES
         && let Some(settled) = integrate(&task, &from, REST_STEPS.max(REST_WORK / from.len()), token)?
         && let Some(reached) = newton(&task, &settled, token)?
-        && found.iter().all(|known| {
-            let sizes = sizes([known.as_slice(), &reached, &faint].into_iter());
-            distance(known, &reached, &sizes) > DISTINCT_POINTS
-        })
+        && list.found.iter().all(|known| list.are_apart(known, &reached))
     {
-        found.push(reached);
+        list.found.push(reached);
     }
+    let mut found = list.found;
     let sizes = sizes(found.iter().map(Vec::as_slice).chain([from.as_slice()]));
     found.sort_by(|a, b| distance(a, &from, &sizes).total_cmp(&distance(b, &from, &sizes)));
     let lead = match &found[..] {
@@ -149,6 +83,115 @@ pub(super) fn search(
     let mut points = found.into_iter().map(|v| task.full(&v));
     let point = points.next();
     Ok(Found { point, others: points.collect(), sizes, lead, end, undecided })
+}
+
+/// The first steady state that is found.
+struct Nearest {
+    point: Option<Vec<f64>>,
+    /// Whether Newton's method found it at once.
+    direct: bool,
+    /// Where a search without success ended.
+    end: Vec<f64>,
+}
+
+/// The steady state that Newton's method finds from the initial state, or else the motion from there, or else homotopy.
+fn nearest(task: &mut Task<'_>, from: &[f64], token: &CancellationToken) -> Result<Nearest, Cancelled> {
+    let mut end = task.full(from);
+    let mut point = newton(task, from, token)?.filter(|v| rounding::balances(task, v));
+    let direct = point.is_some();
+    if point.is_none() {
+        let settled = follow(task, from, token)?;
+        end = task.full(&settled.end);
+        point = settled.solution.filter(|v| rounding::balances(task, v));
+    }
+    if point.is_none() {
+        point = homotopy(task, from, token)?.filter(|v| rounding::balances(task, v));
+    }
+    Ok(Nearest { point, direct, end })
+}
+
+/// The steady states found so far.
+struct Points {
+    found: Vec<Vec<f64>>,
+    /// How large what makes up each part of the first is.
+    made_of: Vec<f64>,
+    /// What is zero beside the initial state.
+    faint: Vec<f64>,
+}
+
+impl Points {
+    /// Whether two points differ by more than searches leave.
+    fn are_apart(&self, known: &[f64], other: &[f64]) -> bool {
+        let sizes = sizes([known, other, &self.faint].into_iter());
+        distance(known, other, &sizes) > DISTINCT_POINTS
+    }
+
+    /// Adds a point that balances and is another than those that are known.
+    fn add(&mut self, task: &Task<'_>, other: Vec<f64>) {
+        let is_new = |known: &Vec<f64>| {
+            let rounded = |j: usize| (known[j] - other[j]).abs() <= ROUNDED_POINTS * self.made_of[j];
+            self.are_apart(known, &other) && !(0..self.made_of.len()).all(rounded)
+        };
+        if rounding::balances(task, &other)
+            && !self.found.first().is_some_and(|known| rounding::is_pole(task, &other, known))
+            && task.free(&other).is_some_and(|free| free.is_empty())
+            && self.found.iter().all(is_new)
+        {
+            self.found.push(other);
+        }
+    }
+
+    /// Searches for others: where the motion from the initial state leads, from places around, and from the nearest
+    /// values of each part of what was found. `direct` tells that Newton's method found the first at once.
+    fn search_around(
+        &mut self,
+        problem: &Problem,
+        task: &mut Task<'_>,
+        from: &[f64],
+        direct: bool,
+        token: &CancellationToken,
+    ) -> Result<(), Cancelled> {
+        let mut seeds = seeds(from, self.found.first().map(Vec::as_slice));
+        let mut next = 0;
+        let mut mixed = 0;
+        // The motion from the initial state, and the rests for inputs that grow from what it takes to rest there, may
+        // lead elsewhere than the steps of Newton's method.
+        let mut led_to: Vec<Vec<f64>> = Vec::new();
+        if from.len() <= FOLLOWED_STATES {
+            led_to.extend(homotopy(task, from, token)?);
+        }
+        if direct && from.len() <= FOLLOWED_STATES {
+            led_to.extend(follow(task, from, token)?.solution);
+        }
+        loop {
+            token.check()?;
+            let other = match led_to.pop() {
+                Some(other) => Some(other),
+                None => {
+                    let Some(seed) = seeds.get(next).cloned() else {
+                        // Steady states of parts that hardly touch mix: the nearest values of each part are a
+                        // guess.
+                        let nearest = nearest_parts(&self.found, from);
+                        if mixed == MIXED_SEEDS || self.found.is_empty() || seeds.contains(&nearest) {
+                            return Ok(());
+                        }
+                        mixed += 1;
+                        seeds.push(nearest);
+                        continue;
+                    };
+                    next += 1;
+                    let seed = settle_unknowns(problem, task, seed, token)?;
+                    match newton(task, &seed, token)? {
+                        None if self.found.is_empty() => follow(task, &seed, token)?.solution,
+                        other => other,
+                    }
+                }
+            };
+            if let Some(other) = other {
+                self.add(task, other);
+            }
+        }
+    }
 }
 
 /// The task of finding a steady state.
@@ -174,7 +217,7 @@ pub(super) fn consistent(
 ) -> Result<Vec<f64>, Cancelled> {
     let unknowns: Vec<usize> = (problem.states..problem.sought.len()).collect();
     let mut base = states.to_vec();
-    base.resize(problem.sought.len(), GUESSES[1]);
+    base.resize(problem.sought.len(), UNKNOWN_GUESSES[1]);
     if unknowns.is_empty() {
         return Ok(base);
     }
@@ -186,7 +229,7 @@ pub(super) fn consistent(
         base: base.clone(),
         shift: Vec::new(),
     };
-    for guess in GUESSES {
+    for guess in UNKNOWN_GUESSES {
         if let Some(v) = newton(&task, &vec![guess; unknowns.len()], token)? {
             return Ok(task.full(&v));
         }
@@ -222,14 +265,14 @@ fn seeds(from: &[f64], found: Option<&[f64]>) -> Vec<Vec<f64>> {
     let mut list = Vec::with_capacity(count);
     for k in 0..count {
         // Decades around the size of what is known; one where nothing is.
-        let stretch = [1.0, 3.0, 0.3, 10.0][k % 4];
+        let stretch = SEED_DISTANCES[k % 4];
         let center = if k % 2 == 0 { near } else { from };
         let seed = center
             .iter()
             .enumerate()
             .map(|(j, x)| {
                 let size = near[j].abs().max(from[j].abs());
-                let size = if size == 0.0 { [1.0, 1e-3, 1e-6][k / 4 % 3] } else { size };
+                let size = if size == 0.0 { SIZES_OF_ZERO[k / 4 % 3] } else { size };
                 x + stretch * size * (4.0 * random.unit() - 2.0)
             })
             .collect();

@@ -11,9 +11,8 @@
 #![allow(unsafe_code, reason = "code that is generated at run time can be called in no other way")]
 
 use super::instruction::{Instruction, Op};
-use super::scalar::{
-    EXPONENTS, LEAST_BASE, ROOT_BITS, ROOT_CELLS, ROOT_SERIES, ROOTED, ROOTS, THIRD, calculate,
-};
+use super::scalar::{EXPONENTS, ROOT_BITS, ROOT_CELLS, ROOT_SERIES, ROOTS, THIRD, calculate};
+use crate::tolerance::{LEAST_BASE, ROOTED};
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::settings::{self, Configurable};

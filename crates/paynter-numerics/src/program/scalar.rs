@@ -1,6 +1,7 @@
 //! What programs calculate with: numbers, complex numbers, and several numbers at once.
 
 use super::instruction::Op;
+use crate::tolerance::{LEAST_BASE, ROOTED};
 use num_complex::Complex64;
 
 /// A kind of number that a program can be run on.
@@ -85,8 +86,6 @@ pub(crate) fn calculate(op: Op, a: f64, b: f64, c: f64) -> f64 {
     }
 }
 
-/// Cube roots of numbers from the first to the second are calculated by ourselves.
-pub(crate) const ROOTED: [f64; 2] = [1e-300, 1e300];
 /// The numbers from 1 to 8 are divided into cells by so many leading bits of the fraction.
 pub(crate) const ROOT_BITS: u32 = 6;
 pub(crate) const ROOT_CELLS: usize = 3 << ROOT_BITS;
@@ -161,9 +160,6 @@ fn cube_root(a: f64) -> f64 {
 fn power(a: f64, b: f64) -> f64 {
     a.powf(b)
 }
-
-/// Powers are divided by bases that are larger than this.
-pub(crate) const LEAST_BASE: f64 = 1e-150;
 
 /// b^c from a = b^(c+1), which costs a division only; at a base near zero the power itself.
 fn power_less(a: f64, b: f64, c: f64) -> f64 {

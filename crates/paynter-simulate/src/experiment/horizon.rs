@@ -1,6 +1,7 @@
 //! How long a run should be, and how many samples show it, where nobody says so.
 
 use super::T_END;
+use crate::tolerance::VISIBLE_PERIODS;
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
@@ -8,9 +9,6 @@ use std::f64::consts::TAU;
 
 /// Samples of a response over time: enough for a smooth curve.
 pub const CURVE_SAMPLES: usize = 501;
-
-/// More periods of a source in one picture cannot be seen.
-const VISIBLE_PERIODS: f64 = 40.0;
 
 /// What the length of a run hangs on.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,7 @@
 //! Samples with the values of all variables: what a run can be put into the
 //! model's own equations by.
 
+use crate::tolerance::{BESIDE_AN_EVENT, MOST_VARIABLES, SIDE_MISFIT, SMALL_CHANGE, WITNESSES};
 use crate::{Compiled, Sample, Source, Witness};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::random::Random;
@@ -8,21 +9,6 @@ use paynter_graph::Variable;
 use paynter_numerics::Tables;
 use paynter_numerics::program::Program;
 use rustc_hash::FxHashMap;
-
-/// So many samples of a run are kept at most.
-const WITNESSES: usize = 16;
-/// Models with more variables have none: to calculate them would cost more than the run.
-const MOST_VARIABLES: usize = 5000;
-
-/// The part by which everything is changed to see what it makes up.
-const SMALL_CHANGE: f64 = 1e-6;
-
-/// A sample at an instant at which something switches is on one side of it: that far from it by rounding, in parts of
-/// the time.
-const BESIDE_AN_EVENT: f64 = 8.0 * f64::EPSILON;
-
-/// A sample is on a side of an event where its unknowns and outputs fit within this part of what they are made of.
-const SIDE_MISFIT: f64 = 1e-6;
 
 /// Calculates all variables of a model.
 #[derive(Debug)]

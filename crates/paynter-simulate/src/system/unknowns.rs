@@ -2,7 +2,7 @@
 
 use super::{EvaluationError, System};
 use crate::tolerance::{
-    DETERMINED, LINEAR_CORRECTIONS, LINEAR_ROUNDING, LINEAR_UNKNOWN_STEP, MONOTONE_ITERATIONS,
+    DETERMINED, GUESSES, LINEAR_CORRECTIONS, LINEAR_ROUNDING, LINEAR_UNKNOWN_STEP, MONOTONE_ITERATIONS,
     MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION, RESIDUAL_ROUNDING,
     SMALLEST_UNKNOWN_DAMPING, STALLED_RESIDUAL, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION,
     UNKNOWN_ITERATIONS, UNKNOWN_PEAK_STEP, UNKNOWN_STEP,
@@ -262,7 +262,7 @@ impl System<'_> {
         let spread = move |guess: f64| -> Vec<f64> {
             (0..count).map(|i| guess * (1.0 + 0.1 * i as f64 / count as f64)).collect()
         };
-        [0.0, 1.0, -1.0, 0.1, -0.1, 10.0, -10.0, 1e-3, 1e3, 1e-6, 1e6].into_iter().map(spread)
+        GUESSES.into_iter().map(spread)
     }
 
     /// Solves for the unknowns from several guesses, where nothing is known about them.
