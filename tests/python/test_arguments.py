@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paynter
+from paynter._keywords import Experiment, Measurement
 
 HUGE = 10**400
 
@@ -137,3 +138,14 @@ def test_keywords_are_the_options_of_the_command_line(paynter_command):
         assert not missing, (command, missing)
         compared += len(options)
     assert compared > 80
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "others"),
+    [
+        (paynter.Model.simulate, Experiment, {"t_end", "sweep", "scenario"}),
+        (paynter.Model.estimate, Measurement, {"data", "plan"}),
+    ],
+)
+def test_type_checkers_know_all_keywords(method, kind, others):
+    assert set(inspect.signature(method).parameters) - {"self"} == set(kind.__annotations__) | others

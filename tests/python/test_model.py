@@ -478,3 +478,23 @@ def test_the_model_of_an_estimation_has_its_values():
     found = model.estimate(lag_data(), fit="T,g")
     assert found.model.parameters == pytest.approx(found.values, rel=1e-12)
     assert model.estimate(lag_data(), fit="T,g", start={"T": "700 [uohm]"}).values == pytest.approx(found.values, rel=1e-6)
+
+
+def test_what_is_written_is_in_declared_units_and_what_is_read_in_si():
+    coil = paynter.parse("""model m { param L = 5 [mH]; param R = 2 [ohm]; input E = 12 [kV]
+        Se s = E; 1 j; I l = L; R r = R; s -> j; j -> l, r
+        output i = l.f [mA] }""")
+    tau = 5e-3 / 2
+    assert coil.with_(L=10).parameters["L"] == coil.with_(L="10 [mH]").parameters["L"] == 0.01
+    risen = 6000 * (1 - np.exp(-1))
+    assert np.isclose(coil.simulate(tau, points=2, inputs={"E": 1}).outputs["i"][-1], risen / 12)
+    [slow] = coil.simulate(tau, points=2, sweep={"L": [10]})
+    assert np.isclose(slow["outputs"]["i"][-1], 6000 * (1 - np.exp(-0.5)))
+    run = coil.simulate(4 * tau)
+    asked = dict(fit="L", start={"L": 8}, bounds={"L": (1, 20)})
+    for column, size in [("i", 1e3), ("i [A]", 1)]:
+        found = coil.estimate({"t": run.t, column: size * run.outputs["i"]}, **asked)
+        assert np.isclose(found.values["L"], 5e-3) and np.isclose(found.model.parameters["L"], 5e-3)
+    limits = {"i": (0, 1e3 * risen)}
+    many = coil.ensemble(20, t_end=tau, points=2, vary={"L": ("uniform", 4, 6)}, limit=limits)
+    assert 0.4 <= many.yield_["i"] <= 0.6

@@ -3,7 +3,9 @@
 import numpy as np
 
 import paynter
-from paynter import FrequencyResponse, Graph, Model, OperatingPoint, Rates, TransferFunctions
+from paynter import (
+    Estimation, FrequencyResponse, Graph, Model, OperatingPoint, Plan, Rates, Runs, Simulation, TransferFunctions,
+)
 
 
 def speeds(model: Model) -> float:
@@ -24,8 +26,18 @@ share: float = many.yield_["answer"]
 graph = Graph("g")
 graph.bond(graph.Se("s", 1), graph.R("r", graph.param("R", 2.0, unit="ohm")))
 made: Model = graph.model()
+run: Simulation = motor.simulate(0.1, points=11, sensitivity="all")
+last: float = float(run.outputs["w"][-1])
+runs: Runs = motor.simulate(0.1, sweep={"Ra": [1.0, 2.0]})
+cold: Runs = motor.simulate(0.1, scenario={"cold": {"Ra": 1.7}})
+fitted: Estimation = motor.estimate({"t": run.t, "w": run.outputs["w"]}, fit="Ra")
+ohms: float = fitted.model.parameters["Ra"]
+planned: Plan = motor.estimate(plan=True, t_end=0.1, noise={"w": 0.1}, fit="Ra")
 motor.poles(nothing=True)  # type: ignore[call-arg]
 motor.bode(3).no_such  # type: ignore[attr-defined]
+motor.simulate(0.1).no_such  # type: ignore[attr-defined]
+motor.simulate(0.1, nothing=True)  # type: ignore[call-overload]
+fitted.no_such  # type: ignore[attr-defined]
 try:
     paynter.parse("model m { R r = Rx }")
 except paynter.ModelError as error:

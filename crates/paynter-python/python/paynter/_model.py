@@ -6,7 +6,7 @@ import os
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -24,8 +24,10 @@ from ._runs import Runs, Simulation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Unpack
 
     from ._arguments import Frequencies, Names
+    from ._keywords import Experiment, Measurement
 
 #: So many models are kept compiled in a process for those that arrive from others.
 _KEPT_MODELS = 32
@@ -132,7 +134,8 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The independent parameters with their values, in SI."""
+        """The independent parameters with their values, in SI as all that is read; :meth:`with_` takes what the model
+        declares."""
         return dict(self._native.equations().document["parameters"])
 
     # Questions
@@ -404,6 +407,23 @@ class Model:
 
     # Runs over time
 
+    @overload
+    def simulate(
+        self, t_end: float | None = None, *, sweep: None = None, scenario: None = None, **asked: Unpack[Experiment]
+    ) -> Simulation: ...
+
+    @overload
+    def simulate(
+        self, t_end: float | None = None, *, sweep: Mapping[str, ArrayLike], scenario: None = None,
+        **asked: Unpack[Experiment],
+    ) -> Runs: ...
+
+    @overload
+    def simulate(
+        self, t_end: float | None = None, *, sweep: None = None, scenario: Mapping[str, Mapping[str, Any]],
+        **asked: Unpack[Experiment],
+    ) -> Runs: ...
+
     def simulate(
         self,
         t_end: float | None = None,
@@ -429,7 +449,7 @@ class Model:
         energy: bool = False,
         verify: bool = False,
         progress: bool = False,
-    ) -> Any:
+    ) -> Simulation | Runs:
         """The response over time, with sensitivities to ``"all"`` or some parameters.
 
         ``inputs`` drives inputs by name, in their declared units: a number; an array, evenly over the run or at
@@ -555,6 +575,14 @@ class Model:
         question, model, prepared = _asked.ensemble(self, asked)
         return _ensemble.ensemble(model, question, prepared, asked)
 
+    @overload
+    def estimate(
+        self, data: Any = (), *, plan: Literal[False] = False, **asked: Unpack[Measurement]
+    ) -> Estimation: ...
+
+    @overload
+    def estimate(self, data: Any = (), *, plan: Literal[True], **asked: Unpack[Measurement]) -> Plan: ...
+
     def estimate(
         self,
         data: Any = (),
@@ -589,7 +617,7 @@ class Model:
         atol: float | None = None,
         step: float | None = None,
         progress: bool = False,
-    ) -> Any:
+    ) -> Estimation | Plan:
         """Parameters and initial states from measured data: a path, columns or a DataFrame, or a list of them.
 
         ``plan=True`` tells what an experiment would determine before anything is measured. ``Estimation.text`` is
