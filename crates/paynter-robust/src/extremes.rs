@@ -73,7 +73,8 @@ pub fn derivatives(figure: &Figure<'_>, count: usize) -> Vec<Option<f64>> {
         .collect()
 }
 
-fn try_out(figure: &Figure<'_>, delta: Vec<f64>, best: &mut Extreme) -> bool {
+/// Takes parameters whose figure is smaller than the best.
+pub(crate) fn try_out(figure: &Figure<'_>, delta: Vec<f64>, best: &mut Extreme) -> bool {
     match figure(&delta) {
         Some(value) if value < best.value - BETTER * best.value.abs() => {
             *best = Extreme { value, delta };
@@ -83,7 +84,12 @@ fn try_out(figure: &Figure<'_>, delta: Vec<f64>, best: &mut Extreme) -> bool {
     }
 }
 
-fn descend(figure: &Figure<'_>, best: &mut Extreme, token: &CancellationToken) -> Result<(), Cancelled> {
+/// Descends along the gradient inside the box; whole steps go to the vertex that it points to.
+pub(crate) fn descend(
+    figure: &Figure<'_>,
+    best: &mut Extreme,
+    token: &CancellationToken,
+) -> Result<(), Cancelled> {
     for _ in 0..EXTREME_STEPS {
         token.check()?;
         let gradient: Vec<f64> = (0..best.delta.len())
@@ -91,8 +97,10 @@ fn descend(figure: &Figure<'_>, best: &mut Extreme, token: &CancellationToken) -
                 let step = if best.delta[i] > 0.0 { -STEP_FIGURE_DIFFERENCE } else { STEP_FIGURE_DIFFERENCE };
                 let mut beside = best.delta.clone();
                 beside[i] += step;
+                // Where the figure ends there is no direction.
                 figure(&beside).map_or(0.0, |value| (value - best.value) / step)
             })
+            .map(|derivative| if derivative.is_finite() { derivative } else { 0.0 })
             .collect();
         let steepest = gradient.iter().fold(0.0f64, |most, g| most.max(g.abs()));
         if steepest == 0.0 || !steepest.is_finite() {

@@ -27,6 +27,7 @@ pub mod loops;
 mod matrix;
 mod modes;
 mod parts;
+mod pieces;
 mod regular;
 pub mod robustness;
 mod singular;

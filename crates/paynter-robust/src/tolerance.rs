@@ -279,3 +279,22 @@ pub const FINITE_FREQUENCIES: [f64; 2] = [1e-300, 1e300];
 /// An interval that reaches zero or infinity is looked at over so many decades beyond its frequency: there a model is
 /// the one at its end.
 pub const DECADES_OUTWARD: f64 = 4.0;
+
+/// Vertices of a box are all tried up to this many parameters where a margin is looked for, and a fixed number of
+/// them drawn beyond.
+pub const PIECE_VERTICES: usize = 6;
+
+/// Vertices drawn where all are too many.
+pub const DRAWN_VERTICES: usize = 64;
+
+/// Searches for the smallest margin from the best of what was tried, beside that from the nominal parameters.
+pub const PIECE_SEARCHES: usize = 3;
+
+/// Steps along one parameter, of the half width of the box: from side to side first.
+pub const PIECE_STEPS: [f64; 4] = [2.0, 0.5, 0.1, 0.02];
+
+/// Steps in drawn directions after those along single parameters.
+pub const DRAWN_STEPS: usize = 24;
+
+/// A search for the smallest margin goes on from this relative change on.
+pub const ANOTHER_SWEEP: f64 = 1e-6;

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use paynter_base::{CancellationToken, Cancelled};
 
-use crate::extremes::{Extreme, derivatives, largest, smallest};
+use crate::extremes::{Extreme, derivatives, largest, smallest, try_out};
 use crate::loops::{At, Margins, OpenLoop};
 use crate::matrix::Matrix;
+use crate::pieces::{improved, smallest_piece};
 use crate::step::{StepFigures, StepResponse, step_response};
 use crate::system::Interconnection;
 
@@ -16,17 +17,17 @@ use crate::system::Interconnection;
 pub type Family<'a> = dyn Fn(&[f64]) -> Option<Interconnection> + 'a;
 
 /// What a model has at parameters, calculated once for all the figures whose searches meet there.
-struct Remembered<'a, T> {
+pub(crate) struct Remembered<'a, T> {
     calculate: &'a dyn Fn(&[f64]) -> Option<T>,
     known: RefCell<BTreeMap<Vec<u64>, Option<T>>>,
 }
 
 impl<'a, T: Clone> Remembered<'a, T> {
-    fn new(calculate: &'a dyn Fn(&[f64]) -> Option<T>) -> Remembered<'a, T> {
+    pub fn new(calculate: &'a dyn Fn(&[f64]) -> Option<T>) -> Remembered<'a, T> {
         Remembered { calculate, known: RefCell::default() }
     }
 
-    fn at(&self, delta: &[f64]) -> Option<T> {
+    pub fn at(&self, delta: &[f64]) -> Option<T> {
         let place: Vec<u64> = delta.iter().map(|x| x.to_bits()).collect();
         if let Some(known) = self.known.borrow().get(&place) {
             return known.clone();
@@ -73,6 +74,8 @@ impl MarginKind {
         let value = match (self, self.at(margins)) {
             (_, None) => f64::MAX,
             (MarginKind::LeastGain, Some(at)) => 1.0 / at.value,
+            // Too much phase is as bad as too little.
+            (MarginKind::Phase, Some(at)) => at.value.abs(),
             (_, Some(at)) => at.value,
         };
         if margins.stable { value } else { 0.0 }
@@ -103,14 +106,25 @@ pub fn worst_margins(
         family(delta).and_then(|model| open(&model, input, output)).map(|l| l.margins())
     };
     let margins = Remembered::new(&calculate);
-    let mut found = Vec::new();
+    let mut worst = Vec::new();
     for kind in MarginKind::ALL {
         let figure = |delta: &[f64]| margins.at(delta).map(|margins| kind.size(&margins));
-        if let Some(Extreme { delta, value }) = smallest(&figure, count, token)?
-            && value < f64::MAX
-            && let Some(margins) = margins.at(&delta)
+        worst.extend(smallest_piece(&figure, count, &[], token)?.map(|found| (kind, found)));
+    }
+    // What is worst for one margin may be so for another, as where the loop is not stable at all.
+    let places: Vec<Vec<f64>> = worst.iter().map(|(_, found)| found.delta.clone()).collect();
+    let mut found = Vec::new();
+    for (kind, mut extreme) in worst {
+        let figure = |delta: &[f64]| margins.at(delta).map(|margins| kind.size(&margins));
+        for delta in &places {
+            if try_out(&figure, delta.clone(), &mut extreme) {
+                extreme = improved(&figure, extreme, token)?;
+            }
+        }
+        if extreme.value < f64::MAX
+            && let Some(margins) = margins.at(&extreme.delta)
         {
-            found.push(WorstMargin { kind, delta, margins });
+            found.push(WorstMargin { kind, delta: extreme.delta, margins });
         }
         token.check()?;
     }

@@ -6,3 +6,4 @@ mod loops;
 mod margins;
 mod proofs;
 mod upper;
+mod worst;
