@@ -147,8 +147,9 @@ impl Draft {
     ) -> Result<Draft, QueryError> {
         let mut equations = subject.equations.clone();
         let names: Vec<String> = equations.states.iter().map(|state| state.name.clone()).collect();
+        let guards = equations.determine_initial_states(pool, subject.graph, &subject.measured.inputs);
         let initials = initial::open(pool, &mut equations);
-        let (chart, assumptions) =
+        let (chart, mut assumptions) =
             chart(pool, (subject.graph, subject.causality), &equations, &initials, token)?;
         let own: Vec<Expr> = equations.states.iter().map(|state| pool.var(state.symbol)).collect();
         let (elements, moved) = (subject.graph.elements.len(), chart.is_some());
@@ -156,6 +157,7 @@ impl Draft {
             Some(Chart { graph, equations, own }) => (graph, equations, own),
             None => (subject.graph.clone(), equations, own),
         };
+        assumptions.take(pool, &graph, guards);
         if equations.outputs.is_empty() {
             let output = |(name, value): (&String, &Expr)| Output { name: name.clone(), value: *value };
             equations.outputs = names.iter().zip(&own).map(output).collect();

@@ -152,7 +152,8 @@ impl<'a> Integrator<'a> {
         }
         let n = model.states.len();
         let mut start = vec![0.0; model.initial.results()];
-        model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
+        let own = &parameters[..model.parameters.min(parameters.len())];
+        model.initial.run_with(own, tables, &mut Vec::new(), &mut start);
         let x = initial.map_or_else(|| start[..n].to_vec(), <[f64]>::to_vec);
         let (mut undefined, mut notes) = (vec![false; model.wanted.len()], Vec::new());
         let sensitivities = sensitive.then(|| {
@@ -210,7 +211,7 @@ impl<'a> Integrator<'a> {
             settled_at: f64::NEG_INFINITY,
             open: Vec::new(),
             buffer: Default::default(),
-            contradiction: contradiction(model, parameters).filter(|_| initial.is_none()),
+            contradiction: contradiction(model, own, tables, options.t_start).filter(|_| initial.is_none()),
             tape: None,
         }
     }
@@ -268,10 +269,9 @@ pub(crate) fn scales(system: &System<'_>, x: &[f64]) -> Vec<f64> {
 }
 
 /// The first dependent state whose initial value is not what follows from those it depends on.
-fn contradiction(model: &Compiled, parameters: &[f64]) -> Option<usize> {
+fn contradiction(model: &Compiled, parameters: &[f64], tables: &Tables, t: f64) -> Option<usize> {
     let mut pairs = vec![0.0; model.agreement.results()];
-    let parameters = &parameters[..model.parameters.min(parameters.len())];
-    model.agreement.run(parameters, &mut Vec::new(), &mut pairs);
+    model.agreement.run_with(&[parameters, &[t]].concat(), tables, &mut Vec::new(), &mut pairs);
     let (pairs, _) = pairs.as_chunks::<2>();
     let differs = |[a, b]: &[f64; 2]| (a - b).abs() > INITIAL_CONTRADICTION * a.abs().max(b.abs());
     model.agreeing.iter().zip(pairs).find(|(_, pair)| differs(pair)).map(|(place, _)| *place)

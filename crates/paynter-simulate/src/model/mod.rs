@@ -287,7 +287,7 @@ fn assemble(
         time_sums,
         initial: Program::compile(pool, &starts, &parameters)?,
         initial_places,
-        agreement: Program::compile(pool, &agreement, &parameters)?,
+        agreement: Program::compile(pool, &agreement, &[&parameters[..], &[*time]].concat())?,
         agreeing,
         linear,
         bends_in_loops: Vec::new(),
@@ -484,18 +484,16 @@ fn shown(pool: &mut Pool, frozen: &Frozen) -> Vec<String> {
 }
 
 /// The dependent states whose initial values can be compared with what follows from the other states;
-/// both, one after the other.
+/// both, one after the other, over parameters and the time at the start.
 fn agreement(pool: &mut Pool, source: &Source<'_>, time: Symbol) -> (Vec<usize>, Vec<Expr>) {
     let (graph, equations) = (source.graph, source.equations);
-    let zero = pool.zero();
-    let mut start: FxHashMap<Symbol, Expr> = [(time, zero)].into_iter().collect();
+    let mut start: FxHashMap<Symbol, Expr> = FxHashMap::default();
     for (i, input) in equations.inputs.iter().enumerate() {
         let signal = source.inputs.get(i).copied().flatten().unwrap_or(input.value);
-        let value = pool.substitute(signal, &[(time, zero)].into_iter().collect());
-        start.extend(input.symbols.first().map(|symbol| (*symbol, value)));
+        start.extend(input.symbols.first().map(|symbol| (*symbol, signal)));
     }
     start.extend(equations.states.iter().map(|state| (state.symbol, state.initial)));
-    let known: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
+    let known: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).chain([time]).collect();
     let (mut places, mut pairs) = (Vec::new(), Vec::new());
     for (place, dependent) in equations.dependent.iter().enumerate() {
         let Some(given) = dependent.initial else { continue };

@@ -100,7 +100,7 @@ pub fn gradient(
         match result {
             Ok(()) => {
                 let singular = sweep.singular;
-                by = sweep.finish(model, parameters);
+                by = sweep.finish(model, parameters, tables);
                 if let Some((t, state)) = singular {
                     let lost = (0..by.len()).filter(|lane| !by[*lane].is_finite());
                     outcome.notes.extend(lost.map(|lane| Note::InfiniteDerivative { t, lane, state }));
@@ -562,10 +562,11 @@ impl<'a> Sweep<'a> {
     }
 
     /// Adds what the initial states are adjoints.
-    fn finish(mut self, model: &Compiled, parameters: &[f64]) -> Vec<f64> {
+    fn finish(mut self, model: &Compiled, parameters: &[f64], tables: &Tables) -> Vec<f64> {
         let n = model.states.len();
         let mut start = vec![0.0; model.initial.results()];
-        model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
+        let own = &parameters[..model.parameters.min(parameters.len())];
+        model.initial.run_with(own, tables, &mut Vec::new(), &mut start);
         for ((row, lane), value) in model.initial_places.iter().zip(&start[n..]) {
             self.by[*lane] += times(self.lambda[*row], *value);
         }

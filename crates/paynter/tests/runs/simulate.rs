@@ -354,6 +354,41 @@ fn measured_inputs_equal_expressions() {
     }
 }
 
+/// A dependent storage whose initial value is given determines the state it depends on, whether a modulus between them is
+/// an expression, a table or measured; and one that is given both contradicts itself in each case.
+#[test]
+fn measured_moduli_determine_initial_states() {
+    const GEARED: &str =
+        "model geared { param p0 = 6; input n = N; Se F = 1; 1 j; I a = 1; MTF tf = n; 1 k; I b = 3
+        R r = 1; F -> j -> a; j -> tf -> k -> b, r; init b.p = p0; output v = b.f }";
+    let text = |n: &str| GEARED.replace('N', n);
+    let data = measured("t,n\n0,2\n4,4\n", Hold::Linear);
+    let sensitive = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(4.0) };
+    let (_, expected) = respond(&load(&text("2 + 0.5*t")), &sensitive);
+    assert!((expected.outputs[0][0] - 2.0).abs() < 1e-12, "b.p/3");
+    let world = |text: &str| MemoryWorld::new().with("d.csv", "t,n\n0,2\n4,4\n").with("m.bg", text);
+    let tabled = |text: &str| Model::load(&world(text), "m.bg", &LoadOptions::default());
+    let measured = SimulateOptions { data: data.data, ..sensitive.clone() };
+    let table = text("table(\"d.csv\", n)");
+    for (model, options) in [(tabled(&table), &sensitive), (load(&text("1")), &measured)] {
+        let (_, found) = respond(&model, options);
+        assert_near(&found.outputs[0], &expected.outputs[0], 1e-9, "the speed");
+        for (found, expected) in found.sensitivities[0].iter().zip(&expected.sensitivities[0]) {
+            assert_near(found, expected, 1e-7, "a derivative of the speed");
+        }
+    }
+    let both = |text: &str| text.replace("init b.p", "init a.p = 2; init b.p");
+    for (model, options) in [
+        (load(&both(&text("2 + 0.5*t"))), &sensitive),
+        (tabled(&both(&table)), &sensitive),
+        (load(&both(&text("1"))), &measured),
+    ] {
+        let Ok(simulation) = model.simulation(options, &CancellationToken::new()) else { continue };
+        let (_, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
+        assert!(outcome.failure.is_some(), "b.p is 6 by itself and 3·2·2 by a");
+    }
+}
+
 /// What is wrong with data is said at its line, however they come.
 #[test]
 fn data_that_cannot_be_used() {
