@@ -10,6 +10,8 @@ mod handbook;
 mod kinds;
 mod layers;
 mod licences;
+#[cfg(test)]
+mod map;
 mod metadata;
 #[cfg(test)]
 mod outside;
