@@ -8,6 +8,8 @@ use crate::common;
 mod properties;
 
 use paynter::{CancellationToken, LoadOptions, MemoryWorld, Model, Plain};
+use paynter_testkit::rng::Rng;
+use paynter_testkit::{mutate, property};
 use std::path::Path;
 
 #[test]
@@ -53,4 +55,27 @@ fn properties_hold_of_what_broke_them() {
         }
     }
     properties::data(b"t,u\n0,1\n1,2\n");
+}
+
+/// The same on models with slips in their text, examples and random ones: a little of what fuzzing searches for longer.
+#[test]
+fn properties_hold_of_models_with_slips() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut texts: Vec<String> = paynter::examples::all().map(|example| example.text.to_owned()).collect();
+    let mut wrong: Vec<_> =
+        std::fs::read_dir(root.join("tests/wrong")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    wrong.sort();
+    texts.extend(wrong.iter().filter_map(|path| std::fs::read_to_string(path).ok()));
+    for seed in property::seeds(10) {
+        let mut rng = Rng::new(seed);
+        let slips: Vec<u8> = (0..rng.within(2, 12)).map(|_| rng.bits() as u8).collect();
+        let random = [&[0, rng.bits() as u8, rng.bits() as u8, rng.bits() as u8], slips.as_slice()].concat();
+        let spoiled = mutate(&texts[rng.below(texts.len())], &slips).into_bytes();
+        for (bytes, what) in [(spoiled, "an example"), (random, "a random model")] {
+            for (name, property) in properties::PROPERTIES {
+                println!("{name}: {what} of seed {seed}");
+                property(&bytes);
+            }
+        }
+    }
 }
