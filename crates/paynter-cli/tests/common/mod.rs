@@ -1,5 +1,5 @@
 //! Runs the built command in a folder of its own.
-
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 pub mod schema;

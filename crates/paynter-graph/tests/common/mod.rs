@@ -1,5 +1,5 @@
 //! A text brought as far as it goes, and short questions about the result.
-
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each test file asks its own questions")]
 
 use paynter_algebra::{Expr, Pool};
