@@ -198,6 +198,8 @@ codes! {
     MISSING_COLUMN = "BG0911" Error "no such column", "name a column as the file does";
     UNMEASURED_INPUT = "BG0912" Warning "an input without measured data", "add a column named as the input, or keep the model's own value";
     REPLACED_INPUT = "BG0913" Warning "a value of an input that data take the place of", "leave the value out, or the column";
+    UNREAD_TIMES = "BG0914" Warning "a column of times that holds none", "write seconds or dates there, map another column to `t`, or give the column another heading";
+    COUNTED_TIMES = "BG0915" Note "times that are counted from the first sample", "keep it: time zero of the model is the first sample; times in seconds are taken as they are";
     // 099: answers that fail their own check
     CONTRADICTION = "BG0990" Error "an answer that contradicts the model", "please report it with the model: it is a fault of the program, not of yours";
 }

@@ -4,7 +4,6 @@
 //! runs, and searches for the smallest cost ([`Method`]). A run gives residuals and sensitivities row by row, which
 //! are taken into a triangle; singular values are those of the triangle, so that long records are never held.
 
-mod amount;
 mod assemble;
 mod coloured;
 mod confidence;
@@ -31,7 +30,6 @@ mod unknown;
 mod words;
 mod write;
 
-pub use amount::Amount;
 pub use confidence::Confidence;
 pub use estimation::{Estimate, Estimation, ExperimentSummary, Prepared, estimate, prepare};
 pub use fit::{Curve, Fit, Part};

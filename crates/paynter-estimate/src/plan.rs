@@ -14,7 +14,7 @@ use paynter_base::number::{plain, shortest};
 use paynter_base::{CancellationToken, QueryError, Remedy};
 use paynter_graph::flat_name;
 use paynter_numerics::linalg::SingularValues;
-use paynter_simulate::data::Record;
+use paynter_simulate::data::{ClockNotes, Record};
 
 /// What is planned, beside what an estimation is asked for: its data hold inputs only, and without data the model's
 /// own inputs act.
@@ -151,7 +151,10 @@ fn own_inputs(asked: &Asked<'_, '_>, planned: &PlanOptions) -> Result<Recorded, 
     let graph = asked.subject.graph;
     let times = (0..=PLANNED_SAMPLES).map(|k| end * k as f64 / PLANNED_SAMPLES as f64).collect();
     let columns = vec![None; graph.inputs.len() + graph.outputs.len()];
-    Ok(Recorded { name: "the model's own inputs".to_owned(), record: Record { times, columns } })
+    Ok(Recorded {
+        name: "the model's own inputs".to_owned(),
+        record: Record { times, columns, clock: ClockNotes::default() },
+    })
 }
 
 fn mean_step(times: &[f64]) -> f64 {

@@ -3,9 +3,10 @@
 
 use crate::confidence::Confidence;
 use crate::problem::{Evaluation, Problem, Rejection};
-use crate::search::{Limits, Method, search};
-use crate::tolerance::{FIRST_PROFILE_STEP, PROFILE_POINTS, PROFILE_WIDTH, SMALL_UNKNOWN};
+use crate::search::{Cost, Limits, Method, search};
+use crate::tolerance::{FIRST_PROFILE_STEP, PROFILE_POINTS, PROFILE_WIDTH, RESTORED_COST, SMALL_UNKNOWN};
 use paynter_base::CancellationToken;
+use paynter_base::number::significant;
 
 /// The profile likelihood of an estimate, in SI.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,11 +21,31 @@ pub struct Profile {
     pub interval: (Option<f64>, Option<f64>),
 }
 
-/// Follows the cost to both sides of an estimate.
+impl Profile {
+    /// The interval in words, of values in units of this size: an end that was not reached is told by how far the cost
+    /// was followed without rising to its limit.
+    pub fn words(&self, factor: f64) -> String {
+        let number = |value: f64| significant(value / factor);
+        let followed = |point: Option<&(f64, f64)>| point.map_or(f64::NAN, |(value, _)| *value);
+        let (low, high) = (followed(self.points.first()), followed(self.points.last()));
+        match self.interval {
+            (Some(from), Some(to)) => format!("from {} to {}", number(from), number(to)),
+            (Some(from), None) => format!("from {}, without an end up to {}", number(from), number(high)),
+            (None, Some(to)) => format!("to {}, without an end down to {}", number(to), number(low)),
+            (None, None) => format!(
+                "without an end: the cost does not rise to its limit from {} to {}",
+                number(low),
+                number(high)
+            ),
+        }
+    }
+}
+
+/// Follows the cost to both sides of an estimate; of one that the data do not determine there is no end.
 pub(crate) fn profile(
     problem: &Problem<'_>,
     at: &Evaluation,
-    confidence: &Confidence,
+    (confidence, determined): (&Confidence, bool),
     place: usize,
     limits: Limits,
     token: &CancellationToken,
@@ -34,7 +55,9 @@ pub(crate) fn profile(
     let count = at.residuals as f64;
     let freedom = (count - problem.unknowns.len() as f64).max(1.0);
     let rise = confidence.rises[place].unwrap_or(2.0 * at.cost / freedom);
-    let limit = at.cost + 0.5 * confidence.quantiles[place].powi(2) * rise;
+    // Of what the data do not determine the cost does not rise but for what a search leaves.
+    let left = at.cost * RESTORED_COST + problem.size() * (limits.rank * limits.rank).max(f64::MIN_POSITIVE);
+    let limit = at.cost + (0.5 * confidence.quantiles[place].powi(2) * rise).max(left);
     let unknown = &problem.unknowns[place];
     let error = confidence.standard_errors[place].map(|error| error / unknown.derivative(at.z[place]).abs());
     let first = error
@@ -56,6 +79,11 @@ pub(crate) fn profile(
                 width *= 0.5;
                 continue;
             };
+            if cost >= limit && !determined {
+                // Where the data tell nothing, a search that has not come back to their valley is no rise.
+                width *= 0.5;
+                continue;
+            }
             points.push((z, cost));
             if cost < limit {
                 near = (z, cost, solution);

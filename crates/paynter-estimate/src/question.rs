@@ -1,12 +1,11 @@
 //! What an estimation is asked for.
 
-use crate::amount::Amount;
 use crate::loss::Loss;
 use crate::search::Method;
 use paynter_algebra::Pool;
 use paynter_base::number::shortest;
 use paynter_base::{Diagnostic, Diagnostics, QueryError, Remedy, SourceMap, code};
-use paynter_graph::{BondGraph, flat_name};
+use paynter_graph::{Amount, BondGraph, flat_name};
 use paynter_numerics::program::Hold;
 use paynter_simulate::data::Data;
 use paynter_simulate::experiment::{SimulateOptions, Subject};

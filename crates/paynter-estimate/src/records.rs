@@ -80,6 +80,7 @@ impl EstimateOptions {
             let time = map.iter().find(|(name, _)| name == TIME).map(|(_, column)| column.as_str());
             let record = Record::read(data, &signals, (time, self.sample_time), asked.sources)
                 .map_err(|found| wrong(*found))?;
+            asked.findings.extend(record.clock.findings(&data.path));
             // Every file has its number among the sources, so that one that is wrong is found by it.
             asked.sources.add(Source::new(data.path.clone(), ""));
             if record.times.len() < 2 {

@@ -57,7 +57,7 @@ pub(crate) fn solve(
     };
     let (before, after) = (judged(&begun), judged(at));
     let curves = if options.curves { curves_on_the_way(&problem, &found, token)? } else { Vec::new() };
-    let profiles = profiles(&problem, at, &confidence, limits, options, token)?;
+    let profiles = profiles(&problem, at, (&confidence, &after), limits, options, token)?;
     let estimates = problem.unknowns.iter().enumerate();
     let estimates = estimates
         .map(|(place, unknown)| estimated(unknown, at.z[place], &begun_at[place], &confidence, place));
@@ -155,7 +155,7 @@ fn curves_on_the_way(
 fn profiles(
     problem: &Problem<'_>,
     at: &Evaluation,
-    confidence: &Confidence,
+    (confidence, determined): (&Confidence, &Identifiability),
     limits: Limits,
     options: &EstimateOptions,
     token: &CancellationToken,
@@ -165,7 +165,9 @@ fn profiles(
         let plain = unknown.name.split('@').next().unwrap_or_default();
         if options.profiles.iter().any(|name| *name == unknown.name || *name == plain || name == "all") {
             token.begin("profile likelihoods", 0);
-            profiles.push(profile(problem, at, confidence, place, limits, token)?);
+            let is_determined =
+                !determined.undetermined.iter().any(|found| found.names.contains(&unknown.name));
+            profiles.push(profile(problem, at, (confidence, is_determined), place, limits, token)?);
         }
     }
     Ok(profiles)

@@ -57,6 +57,15 @@ pub fn write(
             Some(state) => initial(text, &syntax, &graph.name, state, estimate),
             None => parameter(&syntax, graph, name, estimate, half),
         };
+        let argument = graph.parameters.iter().any(|own| flat_name(&own.name) == name && own.given.is_some());
+        if let (Some(_), Some(half), true) = (&changes, half, argument) {
+            let message = format!(
+                "the tolerance ±{} of `{name}` is not written: an argument of a submodel has none",
+                estimated(half)
+            );
+            let help = "declare a parameter with that value and tolerance, and give it as the argument";
+            left_out.push(Diagnostic::new(code::UNWRITTEN, message).help(help));
+        }
         let Some((at, changes)) = changes else {
             let message = format!(
                 "`{}` = {} is not written: it has no place of its own in the text of the model",
@@ -139,7 +148,31 @@ fn parameters(file: &ast::File) -> impl Iterator<Item = &Param> {
     })
 }
 
-/// The changes at the declaration of a parameter, unless several instances of a submodel share it.
+/// The arguments of all submodels that a list of statements uses, with the statements that they stand in.
+fn arguments<'a>(statements: &'a [Statement], found: &mut Vec<(&'a ast::Use, &'a ast::Argument)>) {
+    for statement in statements {
+        match statement {
+            Statement::Use(instance) => {
+                found.extend(instance.arguments.iter().map(|argument| (instance, argument)));
+            }
+            Statement::For(repeated) => arguments(&repeated.statements, found),
+            _ => {}
+        }
+    }
+}
+
+/// The change at the argument of a submodel that gives a parameter its value.
+fn argument(file: &ast::File, given: Span, estimate: &Estimate) -> Option<(usize, Vec<Edit>)> {
+    let mut all = Vec::new();
+    file.models.iter().for_each(|model| arguments(&model.statements, &mut all));
+    let (instance, argument) = all.into_iter().find(|(_, argument)| argument.value.span == given)?;
+    let (from, to) = range(argument.value.span);
+    let text = estimated(estimate.value / estimate.factor);
+    Some((range(instance.span).0, vec![Edit { from, to, text }]))
+}
+
+/// The changes at the declaration of a parameter, or at the argument that gives it its value, unless several instances of
+/// a submodel share it.
 fn parameter(
     file: &ast::File,
     graph: &BondGraph,
@@ -148,8 +181,12 @@ fn parameter(
     half: Option<f64>,
 ) -> Option<(usize, Vec<Edit>)> {
     let own = graph.parameters.iter().find(|parameter| flat_name(&parameter.name) == name)?;
-    if graph.parameters.iter().filter(|other| other.span == own.span).count() > 1 {
+    let same = |other: &&paynter_graph::Parameter| (other.span, other.given) == (own.span, own.given);
+    if graph.parameters.iter().filter(same).count() > 1 {
         return None;
+    }
+    if let Some(given) = own.given {
+        return argument(file, given, estimate);
     }
     let inside = |param: &&Param| {
         param.span.file == own.span.file
@@ -242,10 +279,21 @@ fn comment(text: &str, (at, opened): (usize, bool), found: &Estimation, estimate
     let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let indent: String = text[line..].chars().take_while(|sign| *sign == ' ' || *sign == '\t').collect();
     let start = format!("{indent}{COMMENT} {}, ", estimate.name);
-    let before = text[..line.saturating_sub(1)].rfind('\n').map_or(0, |end| end + 1);
-    let old = text[before..line].starts_with(&start);
-    let from = if old { before } else { line };
-    Edit { from, to: line, text: format!("{start}{}\n", words(found, estimate)) }
+    // Several estimates may stand in one statement, with a comment each.
+    let any = format!("{indent}{COMMENT} ");
+    let (mut from, mut to, mut above) = (line, line, line);
+    while above > 0 {
+        let before = text[..above - 1].rfind('\n').map_or(0, |end| end + 1);
+        if !text[before..above].starts_with(&any) {
+            break;
+        }
+        if text[before..above].starts_with(&start) {
+            (from, to) = (before, above);
+            break;
+        }
+        above = before;
+    }
+    Edit { from, to, text: format!("{start}{}\n", words(found, estimate)) }
 }
 
 /// How well an estimate is known.

@@ -4,6 +4,7 @@
 //! This crate knows nothing of equations. It reads the plain syntax of
 //! `paynter-language` and holds expressions of `paynter-algebra`.
 
+mod amount;
 pub mod cascade;
 mod causality;
 pub mod dimension;
@@ -19,6 +20,7 @@ mod settings;
 mod share;
 mod variable;
 
+pub use amount::Amount;
 pub use causality::{Causality, Decision, Loop, LoopKind, Ranges, Reason, Storage, assign_causality};
 pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};
 pub use guard::{Guard, Guards, Sign, Vanishing};

@@ -308,8 +308,16 @@ impl BondGraph {
     /// Adds a parameter that nobody has declared: without unit, tolerance and bounds.
     pub fn push_parameter(&mut self, name: String, symbol: Symbol, value: Value, number: f64, span: Span) {
         self.variables.insert(Variable::Parameter(self.parameters.len() as u32), symbol);
-        let declaration =
-            ParameterDeclaration { name, symbol, unit: None, tolerance: None, bounds: None, doc: None, span };
+        let declaration = ParameterDeclaration {
+            name,
+            symbol,
+            unit: None,
+            tolerance: None,
+            bounds: None,
+            doc: None,
+            span,
+            given: None,
+        };
         self.parameters.push(Parameter { declaration: declaration.into(), value, number });
     }
 

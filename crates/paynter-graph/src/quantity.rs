@@ -71,6 +71,8 @@ pub struct ParameterDeclaration {
     pub doc: Option<String>,
     /// Where it is declared.
     pub span: Span,
+    /// Where its value stands, if an argument of a submodel gives it.
+    pub given: Option<Span>,
 }
 
 /// A parameter's tolerance.

@@ -6,9 +6,10 @@ use crate::answer::{Answer, Asked, QueryError};
 use paynter_base::{CancellationToken, Diagnostics, FileId, SourceMap, Spelling};
 use paynter_estimate as est;
 pub use paynter_estimate::{
-    Amount, Curve, Estimate, EstimateOptions, Estimation, Fit, Iteration, Logarithmic, Loss, Method, Part,
-    Plan, PlanOptions, Weight,
+    Curve, Estimate, EstimateOptions, Estimation, Fit, Iteration, Logarithmic, Loss, Method, Part, Plan,
+    PlanOptions, Weight,
 };
+pub use paynter_graph::Amount;
 use paynter_graph::BondGraph;
 use paynter_simulate::data::Measured;
 use paynter_simulate::experiment::Subject;

@@ -232,14 +232,7 @@ fn text(found: &Estimation) -> String {
     }
     for profile in &found.profiles {
         let factor = found.estimates.iter().find(|e| e.name == profile.name).map_or(1.0, |e| e.factor);
-        let end =
-            |value: Option<f64>| value.map_or("not reached".to_owned(), |value| significant(value / factor));
-        text.push_str(&format!(
-            "  profile likelihood of {}: from {} to {}\n",
-            profile.name,
-            end(profile.interval.0),
-            end(profile.interval.1)
-        ));
+        text.push_str(&format!("  profile likelihood of {}: {}\n", profile.name, profile.words(factor)));
     }
     for line in found.sources() {
         text.push_str(&format!("  {line}\n"));

@@ -7,7 +7,8 @@ use crate::common;
 use common::{Model, messages, normal};
 use paynter_base::FileId;
 use paynter_base::random::Random;
-use paynter_estimate::{Amount, Estimate, EstimateOptions, Logarithmic, Loss, Method, Part, Weight};
+use paynter_estimate::{Estimate, EstimateOptions, Logarithmic, Loss, Method, Part, Weight};
+use paynter_graph::Amount;
 use paynter_simulate::data::Data;
 use paynter_testkit::property;
 
@@ -656,6 +657,90 @@ fn estimates_are_written_into_the_text() {
     // Written twice, it has one comment for each.
     let (twice, _) = paynter_estimate::write((&text, FileId(0)), &again.causal.graph, &found, None, &[]);
     assert_eq!(twice.matches("// estimated: k,").count(), 1, "{twice}");
+}
+
+/// Two springs of one submodel, each with arguments of its own, and a damping that they share.
+const SPRINGS: &str = "model spring(k [N/cm], b = 0.3 [N*s/m]) {
+    port end
+    1 v; C c = 1/k; R r = b
+    end -> v
+    v -> c, r
+}
+model two {
+    1 a; 1 b
+    I m = 1
+    I n = 1
+    use spring left(k = 0.5)
+    use spring right(k = 0.8, b = 0.2) // stiffer
+    a -> m, left.end
+    b -> n, right.end
+    init left.c.q = 0.1
+    init right.c.q = 0.1
+    output x = left.c.q
+    output y = right.c.q
+}";
+
+/// What is given as an argument of a submodel is written back there, in the unit that the submodel declares.
+#[test]
+fn estimates_of_arguments_are_written_where_they_are_given() {
+    let mut truth = Model::new(&SPRINGS.replace("0.5)", "0.6)").replace("0.8, b = 0.2", "0.7, b = 0.25"));
+    let mut random = Random::new(5);
+    let data = truth.measure(&times(150, 3.0), "auto", None, &mut |_, y| y + 1e-4 * normal(&mut random));
+    let mut model = Model::new(SPRINGS);
+    let options = EstimateOptions {
+        data: vec![data],
+        fit: strings(&["left.k", "right.k", "right.b"]),
+        ..EstimateOptions::default()
+    };
+    let found = model.estimate(&options).unwrap();
+    let graph = &model.causal.graph;
+    let (text, left_out) = paynter_estimate::write((SPRINGS, FileId(0)), graph, &found, Some(0.95), &[]);
+    assert!(text.contains("use spring left(k = 0.6") || text.contains("use spring left(k = 0.59"), "{text}");
+    assert!(
+        text.contains("// stiffer") && text.contains("    // estimated: right.b, standard error"),
+        "{text}"
+    );
+    let again = Model::new(&text);
+    for (estimate, exact) in found.estimates.iter().zip([60.0, 70.0, 0.25]) {
+        let written = again.causal.graph.parameters.iter().find(|p| p.name == estimate.name).unwrap();
+        assert!((written.number - estimate.value).abs() < 1e-8 * exact, "{text}");
+        assert!((estimate.value / exact - 1.0).abs() < 0.02, "{estimate:?}");
+    }
+    // An argument has no tolerance; that is said, and nothing else is missing.
+    assert_eq!(
+        left_out.iter().filter(|d| d.message.contains("an argument of a submodel has none")).count(),
+        3
+    );
+    assert!(!left_out.iter().any(|d| d.message.contains("no place")), "{left_out:?}");
+    // Written twice, it has one comment for each.
+    let (twice, _) = paynter_estimate::write((&text, FileId(0)), &again.causal.graph, &found, None, &[]);
+    assert_eq!(twice.matches("// estimated: right.").count(), 2, "{twice}");
+}
+
+/// A filter tells r c: the profile of either has no end, and says how far it was followed.
+#[test]
+fn a_profile_of_what_is_not_determined_has_no_end() {
+    let mut model = Model::new(RC);
+    let data = model.measure(&times(100, 3.0), "auto", None, &mut |_, y| y);
+    let text = String::from_utf8(data.content).unwrap();
+    // Only the voltage is measured, a column of three.
+    let kept: Vec<String> =
+        text.lines().map(|line| line.split(',').take(2).collect::<Vec<_>>().join(",")).collect();
+    assert_eq!(kept[0], "t,y");
+    let data = Data { path: data.path, content: kept.join("\n").into_bytes() };
+    let options = EstimateOptions {
+        data: vec![data],
+        fit: strings(&["R", "C"]),
+        profiles: strings(&["R", "C"]),
+        ..EstimateOptions::default()
+    };
+    let found = model.estimate(&options).unwrap();
+    for profile in &found.profiles {
+        assert_eq!(profile.interval, (None, None), "{profile:?}");
+        let (first, last) = (profile.points[0].0, profile.points[profile.points.len() - 1].0);
+        assert!(first > 0.0 && last > 10.0 * first, "{first} {last}");
+        assert!(profile.words(1.0).contains("without an end"), "{}", profile.words(1.0));
+    }
 }
 
 /// A model, its pieces, the end of its record, the start of the search, and the truth.

@@ -119,7 +119,9 @@ impl<'a> Flattener<'a, '_> {
             self.numbers.insert(symbol, number);
             let doc = param.doc.clone();
             let span = param.span;
-            let declaration = ParameterDeclaration { name, symbol, unit, tolerance, bounds, doc, span };
+            let given = argument.filter(|_| setting.is_none()).map(|(_, _, span)| *span);
+            let declaration =
+                ParameterDeclaration { name, symbol, unit, tolerance, bounds, doc, span, given };
             if is_sound && param.tolerance.as_ref().is_some_and(|tolerance| tolerance.percent) {
                 // Percents of zero are a mistake.
                 self.guarded_sign(expr);

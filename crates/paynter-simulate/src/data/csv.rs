@@ -1,9 +1,10 @@
 //! The one reader of measured data: CSV with a line of headings, then
-//! numbers. The column `t` (or `time`) is the time, unless a sample time
-//! counts the lines; columns that nobody asks for may hold anything. A
+//! numbers. The column `t` (or `time`) is the time, in seconds, as time stamps or
+//! as dates (`instant.rs`), unless a sample time counts the lines; columns that nobody asks for may hold anything. A
 //! heading may name the unit of its column (`heading.rs`).
 
 use super::heading::{Heading, Scale};
+use super::instant::{Instant, STAMP};
 use crate::tolerance::UNEVEN_TIME;
 use paynter_base::{Code, Diagnostic, Source, SourceMap, Span, closest, code};
 use paynter_graph::dimension::Unit;
@@ -48,6 +49,23 @@ impl Cell<'_> {
         let missing =
             ["", "nan", "na", "n/a", "null", "-"].iter().any(|word| self.text.eq_ignore_ascii_case(word));
         if missing { Ok(f64::NAN) } else { self.number(heading, line) }
+    }
+
+    /// The instant that a date or a time stamp tells.
+    fn instant(&self, written: Written, heading: &str, line: usize) -> Result<Instant, DataError> {
+        let found = match written {
+            Written::Stamps(seconds) => Instant::stamp(self.text, seconds),
+            _ => Instant::read(self.text),
+        };
+        found.ok_or_else(|| {
+            self.error(
+                format!(
+                    "line {line}: `{}` in column `{heading}` is no time as those above it are",
+                    self.text
+                ),
+                "write all times alike: numbers of seconds, or dates such as `2026-11-19 20:39:24.5`",
+            )
+        })
     }
 
     fn number(&self, heading: &str, line: usize) -> Result<f64, DataError> {
@@ -118,22 +136,52 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     numbered.filter(|line| !line.text.is_empty() && !line.text.starts_with('#'))
 }
 
+/// The first cell of a column below its heading that holds something.
+fn first_time(text: &str, place: usize) -> Option<&str> {
+    let mut cells = lines(text).skip(1).filter_map(|line| Some(line.cells().get(place)?.text));
+    cells.find(|text| !text.is_empty())
+}
+
 /// A file whose headings have been read.
 pub(crate) struct Csv<'a> {
     text: &'a str,
     heads: Vec<Heading<'a>>,
     clock: Clock,
+    /// The column of times that holds none, beside a sample time.
+    passed_over: Option<usize>,
 }
 
 /// When samples were taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Clock {
-    /// When the column at this place says, in units of so many seconds.
-    Column(usize, f64),
+    /// When the column at this place says.
+    Column(usize, Written),
     /// One after the other, so many seconds apart, from zero on.
     Even(f64),
-    /// As the column at this place says, which has to agree with a sample time, unless it holds no numbers.
-    Both(usize, f64, f64),
+    /// As the column at this place says, which has to agree with a sample time.
+    Both(usize, Written, f64),
+}
+
+/// How times are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Written {
+    /// As numbers, in units of so many seconds.
+    Numbers(f64),
+    /// As time stamps, likewise, which are counted from the first.
+    Stamps(f64),
+    /// As dates and times of day, which are counted from the first.
+    Dates,
+}
+
+impl Written {
+    /// The way in which the first time of a column is written.
+    fn of(text: &str, seconds: f64) -> Written {
+        match text.parse::<f64>() {
+            Ok(value) if (value * seconds).abs() >= STAMP && value.is_finite() => Written::Stamps(seconds),
+            Err(_) if Instant::read(text).is_some() => Written::Dates,
+            _ => Written::Numbers(seconds),
+        }
+    }
 }
 
 /// Whether samples may be missing.
@@ -149,6 +197,10 @@ pub(crate) enum Gaps {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Columns {
     pub times: Vec<f64>,
+    /// The date, time of day or time stamp that times are counted from, where they are written so.
+    pub begins: Option<String>,
+    /// The heading of a column of times that holds none, in whose place a sample time counts.
+    pub passed_over: Option<String>,
     /// The wanted columns, in the order they were asked for.
     pub values: Vec<Vec<f64>>,
 }
@@ -207,27 +259,42 @@ impl<'a> Csv<'a> {
         }
         match (time, sample_time) {
             (None, _) if named.is_some() => {
-                let csv = Csv { text, heads, clock: Clock::Even(1.0) };
+                let csv = Csv { text, heads, clock: Clock::Even(1.0), passed_over: None };
                 csv.place(named.unwrap_or_default()).and(Ok(csv))
             }
-            (None, Some(step)) => Ok(Csv { text, heads, clock: Clock::Even(step) }),
+            (None, Some(step)) => Ok(Csv { text, heads, clock: Clock::Even(step), passed_over: None }),
             (Some(time), Some(step)) => {
-                // Times of day, say, are nobody's seconds.
                 let seconds = heads[time].seconds().unwrap_or(f64::NAN);
+                let written = first_time(text, time).map(|text| Written::of(text, seconds));
                 let mut body = lines(text).skip(1).filter_map(|line| Some(line.cells().get(time)?.text));
-                let clock = match seconds.is_finite() && body.all(|text| text.parse::<f64>().is_ok() || text.is_empty()) {
-                    true => Clock::Both(time, seconds, step),
-                    false => Clock::Even(step),
+                // What names or words say of samples, say, is no time.
+                let is_time = |text: &str| match written {
+                    Some(Written::Dates) => Instant::read(text).is_some(),
+                    _ => text.parse::<f64>().is_ok() && seconds.is_finite(),
                 };
-                Ok(Csv { text, heads, clock })
+                let all = body.all(|text| text.is_empty() || is_time(text));
+                let passed_over = (!all).then_some(time);
+                let clock = match written.filter(|_| all) {
+                    Some(written) => Clock::Both(time, written, step),
+                    None => Clock::Even(step),
+                };
+                Ok(Csv { text, heads, clock, passed_over })
             }
             (Some(time), None) => {
-                let seconds = heads[time].seconds()?;
-                Ok(Csv { text, heads, clock: Clock::Column(time, seconds) })
+                let written = first_time(text, time).filter(|text| Instant::read(text).is_some());
+                let written = match written {
+                    Some(_) => Written::Dates,
+                    None => {
+                        let seconds = heads[time].seconds()?;
+                        first_time(text, time)
+                            .map_or(Written::Numbers(seconds), |text| Written::of(text, seconds))
+                    }
+                };
+                Ok(Csv { text, heads, clock: Clock::Column(time, written), passed_over: None })
             }
             (None, None) => Err(first.error(
                 "no column is called `t`".to_owned(),
-                "call the column of times `t`, in seconds; where samples are evenly spaced, add one that counts up",
+                "call the column of times `t`, in seconds or dates; where samples are evenly spaced, add one that counts up",
             )),
         }
     }
@@ -288,7 +355,10 @@ impl<'a> Csv<'a> {
 
     /// Reads the columns at some places over time.
     pub fn read(&self, places: &[usize], gaps: Gaps) -> Result<Columns, DataError> {
-        let mut columns = Columns { times: Vec::new(), values: vec![Vec::new(); places.len()] };
+        let passed_over = self.passed_over.map(|time| self.heads[time].name.to_owned());
+        let values = vec![Vec::new(); places.len()];
+        let mut columns = Columns { values, passed_over, ..Columns::default() };
+        let mut origin: Option<Instant> = None;
         let mut last: Option<(f64, usize)> = None;
         // A spreadsheet leaves lines of commas at the end; they are blank unless something follows.
         let mut blank: Option<Line<'_>> = None;
@@ -313,7 +383,15 @@ impl<'a> Csv<'a> {
             let number = |place: usize| cells[place].number(self.heads[place].name, line.number);
             let t = match self.clock {
                 Clock::Even(step) => columns.times.len() as f64 * step,
-                Clock::Column(place, seconds) | Clock::Both(place, seconds, _) => number(place)? * seconds,
+                Clock::Column(place, Written::Numbers(seconds))
+                | Clock::Both(place, Written::Numbers(seconds), _) => number(place)? * seconds,
+                Clock::Column(place, written) | Clock::Both(place, written, _) => {
+                    let instant = cells[place].instant(written, self.heads[place].name, line.number)?;
+                    if origin.is_none() {
+                        columns.begins = Some(cells[place].text.to_owned());
+                    }
+                    instant.since(*origin.get_or_insert(instant))
+                }
             };
             if let Clock::Both(place, _, step) = self.clock {
                 let even = columns.times.first().unwrap_or(&t) + columns.times.len() as f64 * step;
@@ -331,7 +409,15 @@ impl<'a> Csv<'a> {
                 (last.filter(|(before, _)| t <= *before), self.clock)
             {
                 return Err(cells[place].error(
-                    format!("line {}: the time {t} is not after {before} in line {at}", line.number),
+                    match columns.begins {
+                        Some(_) => {
+                            let text = cells[place].text;
+                            format!("line {}: the time {text} is not after that in line {at}", line.number)
+                        }
+                        None => {
+                            format!("line {}: the time {t} is not after {before} in line {at}", line.number)
+                        }
+                    },
                     "sort the lines by time, and keep one line for each",
                 ));
             }
@@ -386,15 +472,43 @@ mod tests {
         let timed =
             |text| Csv::open(text, None, Some(0.5)).unwrap().read(&[1], Gaps::Kept).map(|found| found.times);
         assert_eq!(timed("t,y\n3,2\n3.5,3\n4.001,5\n"), Ok(vec![3.0, 3.5, 4.001]));
-        assert_eq!(timed("time,y\n12:00,2\n12:01,3\n"), Ok(vec![0.0, 0.5]));
+        assert_eq!(timed("time,y\nmorning,2\nnoon,3\n"), Ok(vec![0.0, 0.5]));
+        assert_eq!(timed("t,y\n12:00:00,2\n12:00:00.5,3\n"), Ok(vec![0.0, 0.5]));
+        assert!(timed("time,y\n12:00,2\n12:01,3\n").unwrap_err().message.contains("the time is 60"));
         assert!(timed("t,y\n0,2\n1,3\n").unwrap_err().message.contains("by the sample time it would be 0.5"));
         let csv = Csv::open("u,y\n1,x\n", None, Some(0.5)).unwrap();
         assert!(csv.read(&[1], Gaps::Kept).is_err());
     }
 
     #[test]
+    fn dates_and_time_stamps_are_counted_from_the_first() {
+        let times = |text: &str| {
+            let read = Csv::new(text).and_then(|csv| csv.read(&[1], Gaps::Kept)).unwrap();
+            (read.times, read.begins)
+        };
+        for text in [
+            "t,u\n2026-11-19 20:39:24,1\n2026-11-19 20:39:24.5,2\n2026-11-19T20:39:26Z,2\n",
+            "time,u\n19.11.2026 23:59:59,1\n19.11.2026 23:59:59.5,2\n20.11.2026 00:00:01,3\n",
+            "t,u\n20:39:24,1\n20:39:24.500,2\n20:39:26,3\n",
+            "t,u\n1795120764.25,1\n1795120764.75,2\n1795120766.25,3\n",
+            "t [ms],u\n1795120764250,1\n1795120764750,2\n1795120766250,3\n",
+        ] {
+            let (times, begins) = times(text);
+            assert_eq!(times, [0.0, 0.5, 2.0], "{text}");
+            assert_eq!(begins.as_deref(), text.lines().nth(1).and_then(|line| line.split(',').next()));
+        }
+        assert_eq!(times("t,u\n5,1\n6,2\n"), (vec![5.0, 6.0], None));
+        let wrong =
+            |text: &str| Csv::new(text).and_then(|csv| csv.read(&[1], Gaps::Kept)).unwrap_err().message;
+        assert!(wrong("t,u\n23:59,1\n00:01,2\n").contains("line 3: the time 00:01 is not after"));
+        assert!(wrong("t,u\n2026-11-19,1\n5,2\n").contains("no time as those above"));
+        let passed = Csv::open("t,u\na,1\nb,2\n", None, Some(0.5)).unwrap().read(&[1], Gaps::Kept).unwrap();
+        assert_eq!(passed.passed_over.as_deref(), Some("t"));
+    }
+
+    #[test]
     fn what_spreadsheets_write_is_read() {
-        let wanted = Columns { times: vec![0.0, 0.5], values: vec![vec![3.0, -4e-3]] };
+        let wanted = Columns { times: vec![0.0, 0.5], values: vec![vec![3.0, -4e-3]], ..Columns::default() };
         for text in [
             "t,u\n0,3\n0.5,-4e-3\n",
             "\u{feff}t,u\r\n0,3\r\n0.5,-4e-3\r\n\r\n\r\n",

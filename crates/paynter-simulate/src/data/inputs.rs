@@ -2,6 +2,7 @@
 
 use super::csv::{Csv, DataError, Gaps, decode};
 use super::heading::Scale;
+use super::record::ClockNotes;
 use crate::experiment::refused;
 use paynter_algebra::{Expr, Func, Pool};
 use paynter_base::{Diagnostic, Diagnostics, SourceMap, closest, code};
@@ -68,6 +69,8 @@ impl Measured {
         let time = pool.var(time);
         let mut measured = Measured { tables, ..Measured::default() };
         let mut list = measured.tables.list().to_vec();
+        let (columns, clock) = columns;
+        findings.extend(clock.findings(&data.path));
         for (input, column) in graph.inputs.iter().zip(columns) {
             let Some((times, values)) = column.values else {
                 let message = format!("`{}` has no column for the input `{}`", data.path, input.name);
@@ -105,7 +108,7 @@ fn input_columns(
     graph: &BondGraph,
     names: &[String],
     bare: &[bool],
-) -> Result<Vec<InputColumn>, DataError> {
+) -> Result<(Vec<InputColumn>, ClockNotes), DataError> {
     let csv = Csv::new(text)?;
     let known = |name: &String| csv.has(name);
     for (name, _) in names.iter().zip(bare).filter(|(_, bare)| **bare) {
@@ -124,10 +127,11 @@ fn input_columns(
         .map(|((input, name), place)| csv.scale(*place, name, input.unit.as_ref()))
         .collect::<Result<Vec<Scale>, DataError>>()?;
     let columns = csv.read(&places, Gaps::Refused)?;
+    let clock = ClockNotes { begins: columns.begins.clone(), passed_over: columns.passed_over.clone() };
     let in_si = |(list, scale): (Vec<f64>, Scale)| list.into_iter().map(|value| scale.in_si(value)).collect();
     let mut values = columns.values.into_iter().zip(scales).map(in_si);
     let free = || csv.others().filter(|heading| !names.iter().any(|name| name == heading));
-    Ok(names
+    let columns = names
         .iter()
         .map(|name| match known(name) {
             true => {
@@ -135,5 +139,6 @@ fn input_columns(
             }
             false => InputColumn { values: None, near: closest(name, free()).map(str::to_owned) },
         })
-        .collect())
+        .collect();
+    Ok((columns, clock))
 }

@@ -5,10 +5,11 @@
 mod csv;
 mod heading;
 mod inputs;
+mod instant;
 mod record;
 mod tables;
 
 pub use csv::MAX_DATA_SIZE;
 pub use inputs::{Data, Measured};
-pub use record::{Record, Signal};
+pub use record::{ClockNotes, Record, Signal};
 pub use tables::{Column, read, tables};

@@ -3,7 +3,7 @@
 use super::Data;
 use super::csv::{Csv, DataError, Gaps, decode};
 use super::heading::Scale;
-use paynter_base::{Diagnostic, SourceMap};
+use paynter_base::{Diagnostic, Diagnostics, SourceMap, code};
 use paynter_graph::dimension::Unit;
 use paynter_numerics::program::{Hold, Table};
 
@@ -27,6 +27,35 @@ pub struct Record {
     pub times: Vec<f64>,
     /// Each signal's samples, NaN where one is missing; none where the file has no such column.
     pub columns: Vec<Option<Vec<f64>>>,
+    /// What has to be said of its times.
+    pub clock: ClockNotes,
+}
+
+/// What has to be said of the times of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ClockNotes {
+    /// The date, time of day or time stamp that they are counted from, where they are written so.
+    pub begins: Option<String>,
+    /// The heading of a column of times that holds none, in whose place a sample time counts.
+    pub passed_over: Option<String>,
+}
+
+impl ClockNotes {
+    /// Says it of a file.
+    pub fn findings(&self, path: &str) -> Diagnostics {
+        let mut findings = Diagnostics::new();
+        if let Some(begins) = &self.begins {
+            let message = format!("times in `{path}` are counted in seconds from its first sample, {begins}");
+            findings.push(Diagnostic::new(code::COUNTED_TIMES, message));
+        }
+        if let Some(heading) = &self.passed_over {
+            let message = format!(
+                "the column `{heading}` of `{path}` holds what is no time, so that samples are counted by the sample time"
+            );
+            findings.push(Diagnostic::new(code::UNREAD_TIMES, message));
+        }
+        findings
+    }
 }
 
 impl Record {
@@ -76,5 +105,6 @@ fn columns(
         .map(|(scale, list)| list.into_iter().map(|value| scale.in_si(value)).collect::<Vec<f64>>());
     let mut scaled = scaled.collect::<Vec<_>>().into_iter();
     let columns = present.iter().map(|present| present.then(|| scaled.next()).flatten()).collect();
-    Ok(Record { times: read.times, columns })
+    let clock = ClockNotes { begins: read.begins, passed_over: read.passed_over };
+    Ok(Record { times: read.times, columns, clock })
 }

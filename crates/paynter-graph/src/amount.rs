@@ -1,6 +1,6 @@
 //! Values as people give them: numbers, in the unit that the model declares or in one of their own.
 
-use paynter_graph::dimension::{Unit, unit_of};
+use crate::dimension::{Unit, unit_of};
 use std::str::FromStr;
 
 /// A number, perhaps with a unit.
@@ -40,7 +40,7 @@ impl FromStr for Amount {
 
 impl Amount {
     /// The number in SI, where the model declares a unit of this size; or what is wrong with its own unit.
-    pub(crate) fn in_si(&self, declared: Option<&str>, factor: f64) -> Result<f64, String> {
+    pub fn in_si(&self, declared: Option<&str>, factor: f64) -> Result<f64, String> {
         let Some(own) = &self.unit else { return Ok(self.number * factor) };
         match declared.and_then(unit_of).filter(|unit| unit.dimension != own.dimension) {
             Some(unit) => {
