@@ -156,12 +156,13 @@ codes! {
     NO_SUCH_LOOP = "BG0740" Error "no such place to open a loop", "name a signal or a bond of the model";
     IMPROPER_LOOP = "BG0741" Error "a loop gain that is not proper", "open the loop at another signal or bond, as that of an independent storage";
     NO_FEEDBACK = "BG0742" Warning "nothing comes back", "open the loop at a signal or bond that takes part in a feedback";
-    UNSTABLE_LOOP = "BG0743" Warning "a closed loop that is not stable", "read its margins as the change that would make it stable, and look for its poles with {ask poles}";
+    UNSTABLE_LOOP = "BG0743" Warning "a closed loop that is not stable", "change its gain to where it is stable, if there is such a factor, and look for its poles with {ask poles}";
     UNSETTLED_STEP = "BG0744" Note "a step response that does not settle", "choose another output, or give the model what makes it stable";
     UNSTABLE_NOMINAL = "BG0745" Error "an unstable nominal model", "make the nominal model stable first: change a parameter or close a loop, and look at {ask poles}";
     FIXED_POLE = "BG0746" Note "a pole at zero that no parameter moves", "keep it: it is set aside, and the margin is that of the rest";
     BAD_RADIUS = "BG0747" Error "a radius of neglected dynamics that cannot be used", "write a positive number, or a stable and proper transfer function in s: {option dynamics=u=(0.1*s + 0.01)/(0.05*s + 1)}";
     INFINITE_GAIN = "BG0748" Error "a worst-case gain that is infinite already nominally", "ask for an output that does not see the pole, as a rate in place of an amount, or give the model what damps it";
+    WORK_SPENT = "BG0749" Warning "a budget of work that is spent", "allow more with {option work=MILLIONS}, let fewer parameters be uncertain, or ask for fewer frequencies";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or regularise the jump by a steep law";

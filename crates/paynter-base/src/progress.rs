@@ -9,9 +9,34 @@ pub struct Cancelled;
 
 /// Handed to long work: it asks [`CancellationToken::check`] now and then, and says how
 /// far it is. The holder of a clone cancels it and reads the progress.
+///
+/// A token may have a budget of work, counted in operations on numbers, so that every machine comes as far: long work
+/// says what it has spent and ends, with what it has found, when nothing is left.
 #[derive(Debug, Clone, Default)]
 pub struct CancellationToken {
     state: Arc<State>,
+    budget: Option<Arc<Budget>>,
+}
+
+/// Operations that are left, and the budget that they are a part of.
+#[derive(Debug)]
+struct Budget {
+    left: AtomicU64,
+    whole: Option<Arc<Budget>>,
+}
+
+impl Budget {
+    fn spend(&self, operations: u64) {
+        let less = |left: u64| Some(left.saturating_sub(operations));
+        let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        if let Some(whole) = &self.whole {
+            whole.spend(operations);
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0 || self.whole.as_ref().is_some_and(|whole| whole.is_spent())
+    }
 }
 
 /// Tells whether somebody wants the work to stop.
@@ -45,7 +70,40 @@ impl CancellationToken {
     /// whether to stop.
     pub fn asking(interrupted: impl Fn() -> bool + Send + Sync + 'static) -> CancellationToken {
         let state = State { asking: Some(Box::new(interrupted)), ..State::default() };
-        CancellationToken { state: Arc::new(state) }
+        CancellationToken { state: Arc::new(state), budget: None }
+    }
+
+    /// The same token with a budget of so many operations, which are a part of those that it has itself.
+    #[must_use]
+    pub fn with_budget(&self, operations: u64) -> CancellationToken {
+        let budget = Budget { left: AtomicU64::new(operations), whole: self.budget.clone() };
+        CancellationToken { state: self.state.clone(), budget: Some(Arc::new(budget)) }
+    }
+
+    /// The same token with a budget of a share of what is left; without one where it has none.
+    #[must_use]
+    pub fn with_share(&self, share: f64) -> CancellationToken {
+        match &self.budget {
+            Some(budget) => self.with_budget((budget.left.load(Ordering::Relaxed) as f64 * share) as u64),
+            None => self.clone(),
+        }
+    }
+
+    /// Says that so many operations have been done.
+    pub fn spend(&self, operations: u64) {
+        if let Some(budget) = &self.budget {
+            budget.spend(operations);
+        }
+    }
+
+    /// The operations that are left of the budget, where there is one.
+    pub fn left(&self) -> Option<u64> {
+        self.budget.as_ref().map(|budget| budget.left.load(Ordering::Relaxed))
+    }
+
+    /// Tells whether nothing is left of the budget.
+    pub fn is_spent(&self) -> bool {
+        self.budget.as_ref().is_some_and(|budget| budget.is_spent())
     }
 
     /// Asks the work to stop.

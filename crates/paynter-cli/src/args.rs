@@ -16,7 +16,7 @@ pub use target::{Form, Language};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use paynter::draw::Theme;
 use paynter::plot::Figure;
-use paynter::{CancellationToken, Frequencies};
+use paynter::{Amount, CancellationToken, Frequencies, LocusSpan};
 use std::f64::consts::TAU;
 use std::path::PathBuf;
 use target::{language_help, notation_help};
@@ -284,9 +284,10 @@ pub struct RobustArgs {
     /// The input of the worst-case gain
     #[arg(long, value_name = "NAME", requires = "output")]
     pub input: Option<String>,
-    /// Robust performance: the gain that may not be exceeded
-    #[arg(long, value_name = "BOUND", requires = "output", value_parser = simulate::positive)]
-    pub gain: Option<f64>,
+    /// Robust performance: the gain that may not be exceeded, in the unit of the output per that of the input, or with one
+    /// of its own, as in `2.5 [rpm/V]`
+    #[arg(long, value_name = "BOUND", requires = "output", value_parser = positive_amount)]
+    pub gain: Option<Amount>,
     /// Neglected dynamics at a signal: any stable factor 1 + Δ(s) with |Δ| up to this radius, a number or a transfer
     /// function in s, as in `u=(0.1*s + 0.01)/(0.05*s + 1)`; may be repeated
     #[arg(long, value_name = "SIGNAL=RADIUS", value_parser = radius)]
@@ -297,6 +298,9 @@ pub struct RobustArgs {
     /// Branch and bound examines so many parts of the box at most (0: one bound for the whole)
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub nodes: usize,
+    /// End after about so many million operations, with what is proved and found by then
+    #[arg(long, value_name = "MILLIONS", default_value_t = paynter::WORK / 1_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub work: u64,
     /// Write a figure to this file, `.svg` or `.png`
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -339,9 +343,13 @@ pub struct LoopArgs {
     /// Follow the closed-loop poles along this parameter, or along a factor of the loop gain (`gain`)
     #[arg(long, value_name = "PARAM")]
     pub over: Option<String>,
-    /// With `--over`: N values from LO to HI in SI, in logarithmic steps (where left out: a decade to both sides)
-    #[arg(long, value_name = "LO:HI:N", value_parser = values_between, requires = "over")]
-    pub range: Option<Frequencies>,
+    /// With `--over`: N values from LO to HI in the parameter's unit, in logarithmic steps, or in even ones where zero is
+    /// among them (where left out: a decade to both sides)
+    #[arg(long, value_name = "LO:HI:N", value_parser = values_between, requires = "over", allow_hyphen_values = true)]
+    pub range: Option<LocusSpan>,
+    /// End searches within the tolerances after about so many million operations, with what is found by then
+    #[arg(long, value_name = "MILLIONS", default_value_t = paynter::WORK / 1_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub work: u64,
     /// Write a figure to this file, `.svg` or `.png`
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -638,9 +646,28 @@ pub fn frequencies(text: &str) -> Result<Frequencies, String> {
 }
 
 /// Reads `LO:HI:N` of a parameter.
-fn values_between(text: &str) -> Result<Frequencies, String> {
-    let form = "write LO:HI:N with 0 < LO < HI in SI and N values, as in `--range 0.5:20:100`";
-    frequencies(text).map_err(|_| form.to_owned())
+fn values_between(text: &str) -> Result<LocusSpan, String> {
+    const MOST_VALUES: usize = 100_000;
+    let form = || {
+        "write LO:HI:N with LO < HI in the parameter's unit and N values, as in `--range 0.5:20:100`"
+            .to_owned()
+    };
+    let parts: Vec<&str> = text.split(':').map(str::trim).collect();
+    let [low, high, points] = parts[..] else { return Err(form()) };
+    let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(form);
+    let (low, high) = (number(low)?, number(high)?);
+    match points.parse::<usize>() {
+        Ok(points) if low < high && (2..=MOST_VALUES).contains(&points) => {
+            Ok(LocusSpan { low, high, points })
+        }
+        _ => Err(form()),
+    }
+}
+
+/// Reads a positive number, perhaps with a unit.
+fn positive_amount(text: &str) -> Result<Amount, String> {
+    let amount: Amount = text.parse()?;
+    if amount.number > 0.0 { Ok(amount) } else { Err("write a positive number".to_owned()) }
 }
 
 /// Reads `SIGNAL=RADIUS`.

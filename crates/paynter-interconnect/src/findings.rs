@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use paynter_base::number::significant;
-use paynter_base::{Diagnostic, Diagnostics, Remedy, code};
+use paynter_base::number::{significant, unit as spelled};
+use paynter_base::{Diagnostic, Diagnostics, Remedy, Severity, code};
 use paynter_equations::{Equations, QueryError, Structure, Verdict};
 use paynter_graph::BondGraph;
 
 use crate::interconnect::refused;
+use crate::limits::SCALING_TOLERANCE;
 use crate::model::{Block, Interconnection, Quantity};
 use crate::posed::{Posed, Singular};
 use crate::quantity::UncertainQuantity;
@@ -138,7 +139,7 @@ impl Interconnection {
         &self,
         graph: &BondGraph,
         asked: &[usize],
-        may_be_certain: bool,
+        (may_be_certain, may_be_ill_posed): (bool, bool),
     ) -> Result<Diagnostics, QueryError> {
         if self.blocks.is_empty() && !may_be_certain {
             let message = "no parameter is in the coefficients of the equations, so nothing is uncertain";
@@ -156,10 +157,14 @@ impl Interconnection {
             );
             return Err(refused(Diagnostic::new(code::NO_TOLERANCE, message)));
         }
-        if let Some(Posed::Ill(singular)) = &self.posed {
-            return Err(refused(self.ill_posed(graph, singular)));
-        }
         let mut found = Diagnostics::new();
+        if let Some(Posed::Ill(singular)) = &self.posed {
+            let ill_posed = self.ill_posed(graph, singular);
+            if !may_be_ill_posed {
+                return Err(refused(ill_posed));
+            }
+            found.push(Diagnostic { severity: Severity::Warning, ..ill_posed });
+        }
         for &place in asked {
             let parameter = &graph.parameters[place];
             let reads = |block: &Block| block.changes.iter().any(|(_, other)| *other == place);
@@ -196,9 +201,16 @@ impl Interconnection {
             let (low, high) = block.bounds.unwrap_or((block.nominal, block.nominal));
             let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
             let value = UncertainQuantity::new(block).at(*delta);
-            // Rounding of the bounds is no value.
-            let value = if value.abs() <= 4.0 * f64::EPSILON * middle.abs().max(half) { 0.0 } else { value };
-            format!("`{}` = {}", block.name, significant(value))
+            // Rounding of the bounds, and of the scaling, is no value.
+            let value =
+                if value.abs() <= 2.0 * SCALING_TOLERANCE * middle.abs().max(half) { 0.0 } else { value };
+            let unit = match block.quantity {
+                Quantity::Parameter(place) => graph.parameters[place].unit.as_ref(),
+                Quantity::Value { .. } => None,
+            };
+            let (factor, unit) =
+                unit.map_or((1.0, String::new()), |u| (u.factor, format!(" {}", spelled(&u.text))));
+            format!("`{}` = {}{unit}", block.name, significant(value / factor))
         };
         let values: Vec<String> = singular.deltas.iter().map(value).collect();
         let elements: BTreeSet<&str> = (self.channels.iter())
@@ -218,8 +230,12 @@ impl Interconnection {
             ),
             None => ("there the model has no solution".to_owned(), None),
         };
-        let message =
-            format!("I - D11 Δ is singular within the tolerances{at}, for {}: {reason}", values.join(", "));
+        let message = format!(
+            "I - D11 Δ is singular within the tolerances{at}, for {} at {} times them: {reason}; it is regular up to {} times the tolerances",
+            values.join(", "),
+            significant(singular.scale),
+            significant(singular.regular)
+        );
         let mut diagnostic = Diagnostic::new(code::ILL_POSED, message);
         if let Some(help) = help {
             diagnostic = diagnostic.help(Remedy::marked(help));

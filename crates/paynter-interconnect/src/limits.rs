@@ -23,3 +23,6 @@ pub(crate) const MOST_DERIVATIVES: usize = 6;
 /// Where the range of a value ends at the nominal value, or close to it, on one side, δ covers this share of the other
 /// side there: p_n + a δ/(1 + b δ) has no end without a way to it.
 pub(crate) const LEAST_SIDE: f64 = 0.05;
+
+/// The relative width within which the scaling of a box is told at which it begins to hold singular values.
+pub(crate) const SCALING_TOLERANCE: f64 = 1e-9;

@@ -7,7 +7,7 @@ use paynter_equations::Sparse;
 use paynter_graph::ElementId;
 use paynter_transform::Split;
 
-use crate::posed::Posed;
+use crate::posed::{Posed, Singular};
 
 /// Where the auxiliary inputs of two-ports stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -220,6 +220,14 @@ impl Interconnection {
     /// Whether no realisation of any parameter has fewer channels.
     pub fn is_minimal(&self) -> bool {
         self.blocks.iter().all(Block::is_minimal)
+    }
+
+    /// The values at which I − D11 Δ is singular within the box, where there are such.
+    pub fn singular(&self) -> Option<&Singular> {
+        match &self.posed {
+            Some(Posed::Ill(singular)) => Some(singular),
+            _ => None,
+        }
     }
 
     /// The name of an auxiliary input.

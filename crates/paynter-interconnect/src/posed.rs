@@ -3,14 +3,15 @@
 //! D11 falls into loops of channels that act on one another; each is judged on its own. The determinant of a loop
 //! is affine in the δ of every single channel, so over a box it is extreme at corners. Signs that agree at all
 //! corners of the box in which each channel has a δ of its own prove that it is regular; a corner of the true box
-//! with another sign gives values at which it is singular.
+//! with another sign gives values at which it is singular. Where there are such, both are sought in smaller boxes: the
+//! scaling up to which it is proved to be regular, and the smallest found at which it is not.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use paynter_base::{CancellationToken, QueryError, random, strong_components};
 
-use crate::limits::{CORNER_CHANNELS, CORNER_SAMPLES};
+use crate::limits::{CORNER_CHANNELS, CORNER_SAMPLES, SCALING_TOLERANCE};
 use crate::model::Numbers;
 
 /// Whether the interconnection is well posed over the box of tolerances.
@@ -29,6 +30,10 @@ pub enum Posed {
 pub struct Singular {
     /// The blocks in the loop, with their δ.
     pub deltas: Vec<(usize, f64)>,
+    /// The largest of these δ: the scaling of the box that holds them.
+    pub scale: f64,
+    /// The scaling of the box up to which I − D11 Δ is proved to be regular.
+    pub regular: f64,
 }
 
 /// Judges I − D11 Δ over the box.
@@ -43,7 +48,10 @@ pub(crate) fn over_the_box(
     }
     let next: Vec<Vec<u32>> = rows.iter().map(|row| row.keys().map(|j| *j as u32).collect()).collect();
     let owner = |channel: usize| blocks.partition_point(|block| block.end <= channel);
-    let mut verdict = Posed::Proven;
+    let mut undecided = false;
+    // The singular values of the smallest scaling, and the smallest scaling up to which loops are regular.
+    let mut worst: Option<Singular> = None;
+    let mut regular = f64::INFINITY;
     for group in strong_components(rows.len(), |v| &next[v as usize]) {
         let channels: Vec<usize> = group.iter().map(|v| *v as usize).collect();
         if let [one] = channels[..]
@@ -53,12 +61,24 @@ pub(crate) fn over_the_box(
         }
         let loop_ = Loop { d11: &rows, owners: channels.iter().map(|c| owner(*c)).collect(), channels };
         match loop_.judge(token)? {
-            Posed::Ill(singular) => return Ok(Posed::Ill(singular)),
-            Posed::Undecided => verdict = Posed::Undecided,
+            Posed::Ill(singular) => {
+                regular = regular.min(singular.regular);
+                if worst.as_ref().is_none_or(|worst| singular.scale < worst.scale) {
+                    worst = Some(singular);
+                }
+            }
+            Posed::Undecided => {
+                undecided = true;
+                regular = regular.min(loop_.regular_scale(token)?);
+            }
             Posed::Proven => {}
         }
     }
-    Ok(verdict)
+    Ok(match worst {
+        Some(worst) => Posed::Ill(Singular { regular: regular.min(worst.scale), ..worst }),
+        None if undecided => Posed::Undecided,
+        None => Posed::Proven,
+    })
 }
 
 /// Channels that act on one another.
@@ -81,13 +101,42 @@ impl Loop<'_> {
         }
         let by_block: Vec<usize> =
             self.owners.iter().filter_map(|owner| members.iter().position(|m| m == owner)).collect();
-        if let Some(corner) = self.other_sign(&by_block, members.len(), token)? {
-            let scale = self.singular_scale(&by_block, &corner);
-            let deltas = members.iter().zip(&corner).map(|(block, side)| (*block, scale * side)).collect();
-            return Ok(Posed::Ill(Singular { deltas }));
+        // The corner of the smallest box: each that is found makes the box smaller in which another is sought.
+        let mut worst: Option<(f64, Vec<f64>)> = None;
+        let smaller = |worst: &Option<(f64, Vec<f64>)>| {
+            worst.as_ref().map_or(1.0, |(scale, _)| scale * (1.0 - SCALING_TOLERANCE))
+        };
+        while let Some(corner) = self.other_sign(&by_block, members.len(), smaller(&worst), token)? {
+            worst = Some((self.singular_scale(&by_block, &corner, smaller(&worst)), corner));
         }
-        let proven = n <= CORNER_CHANNELS && self.other_sign(&free, n, token)?.is_none();
+        if let Some((scale, corner)) = worst {
+            let deltas = members.iter().zip(&corner).map(|(block, side)| (*block, scale * side)).collect();
+            let regular = self.regular_scale(token)?.min(scale);
+            return Ok(Posed::Ill(Singular { deltas, scale, regular }));
+        }
+        let proven = n <= CORNER_CHANNELS && self.other_sign(&free, n, 1.0, token)?.is_none();
         Ok(if proven { Posed::Proven } else { Posed::Undecided })
+    }
+
+    /// The scaling of the box up to which the loop is proved to be regular, at most one: by the signs at all corners,
+    /// or by the sums of rows where there are too many.
+    fn regular_scale(&self, token: &CancellationToken) -> Result<f64, QueryError> {
+        let n = self.channels.len();
+        let sum = |i: &usize| self.channels.iter().map(|j| self.entry(*i, *j).abs()).sum::<f64>();
+        let contracting = 1.0 / self.channels.iter().map(sum).fold(1.0, f64::max);
+        if n > CORNER_CHANNELS {
+            return Ok(contracting);
+        }
+        let free: Vec<usize> = (0..n).collect();
+        let (mut low, mut high) = (contracting, 1.0);
+        while high - low > SCALING_TOLERANCE * high {
+            let middle = 0.5 * (low + high);
+            match self.other_sign(&free, n, middle, token)? {
+                None => low = middle,
+                Some(_) => high = middle,
+            }
+        }
+        Ok(low)
     }
 
     fn entry(&self, i: usize, j: usize) -> f64 {
@@ -101,11 +150,12 @@ impl Loop<'_> {
             .all(|i| self.channels.iter().map(|j| self.entry(*i, *j).abs()).sum::<f64>() < 1.0)
     }
 
-    /// A corner at which the determinant is not positive; `groups` tells which channels share a δ.
+    /// A corner of a scaled box at which the determinant is not positive; `groups` tells which channels share a δ.
     fn other_sign(
         &self,
         groups: &[usize],
         count: usize,
+        scale: f64,
         token: &CancellationToken,
     ) -> Result<Option<Vec<f64>>, QueryError> {
         let corners = if count <= CORNER_CHANNELS { 1 << count } else { CORNER_SAMPLES };
@@ -117,16 +167,16 @@ impl Loop<'_> {
                 if bits & 1 == 1 { 1.0 } else { -1.0 }
             };
             let corner: Vec<f64> = (0..count).map(side).collect();
-            if self.determinant(groups, &corner, 1.0) <= 0.0 {
+            if self.determinant(groups, &corner, scale) <= 0.0 {
                 return Ok(Some(corner));
             }
         }
         Ok(None)
     }
 
-    /// Where on the way from the nominal values to a corner the determinant vanishes first.
-    fn singular_scale(&self, groups: &[usize], corner: &[f64]) -> f64 {
-        let (mut low, mut high) = (0.0, 1.0);
+    /// Where on the way from the nominal values to a corner of a scaled box the determinant vanishes.
+    fn singular_scale(&self, groups: &[usize], corner: &[f64], scale: f64) -> f64 {
+        let (mut low, mut high) = (0.0, scale);
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
             if self.determinant(groups, corner, middle) > 0.0 {

@@ -5,7 +5,7 @@ use crate::answer::{Answer, Reply};
 use crate::ask::ask;
 use crate::failure::findings;
 use crate::model::{Model, Setting};
-use crate::simulate::Measurements;
+use crate::simulate::{Measurements, amount};
 use crate::spelling::Python as Spelled;
 use paynter::draw::{DrawOptions, Fold, Positions, SvgStyle, Theme, blocks_svg, draw_at, draw_blocks, svg};
 use paynter::estimate::EstimateOptions;
@@ -13,7 +13,8 @@ use paynter::export::{Target, programs};
 use paynter::json::{self, Naming};
 use paynter::{
     BodeOptions, CancellationToken, DerivedForm, Frequencies, IncrementalOptions, LftOptions, LocusChoice,
-    LoopOptions, Procedure, QueryError, ResponseOptions, RobustOptions, SensitivityOptions, plot, report,
+    LocusSpan, LoopOptions, Procedure, QueryError, ResponseOptions, RobustOptions, SensitivityOptions, plot,
+    report,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -291,7 +292,7 @@ impl Model {
         Ok(self.derived(made.model.clone(), &made.text))
     }
 
-    #[pyo3(signature = (only=Vec::new(), omega=None, pair=None, gain=None, dynamics=Vec::new(), gap=1e-3, nodes=500, progress=None))]
+    #[pyo3(signature = (only=Vec::new(), omega=None, pair=None, gain=None, dynamics=Vec::new(), gap=1e-3, nodes=500, work=None, progress=None))]
     #[allow(clippy::too_many_arguments)]
     fn robust(
         &self,
@@ -299,13 +300,15 @@ impl Model {
         only: Vec<String>,
         omega: Option<Grid>,
         pair: Option<(String, String)>,
-        gain: Option<f64>,
+        gain: Option<Setting>,
         dynamics: Vec<(String, String)>,
         gap: f64,
         nodes: usize,
+        work: Option<u64>,
         progress: Progress<'_>,
     ) -> PyResult<Answer> {
-        let options = RobustOptions { only, omega: grid(omega), pair, gain, dynamics, gap, nodes };
+        let gain = gain.map(amount).transpose()?;
+        let options = RobustOptions { only, omega: grid(omega), pair, gain, dynamics, gap, nodes, work };
         self.question(py, &progress, |model, token| {
             let answer = model.robust(&options, token)?;
             let document = answer.document(&Spelled);
@@ -318,7 +321,7 @@ impl Model {
         })
     }
 
-    #[pyo3(signature = (open, omega=None, outputs=Vec::new(), inputs=Vec::new(), over=None, range=None, progress=None))]
+    #[pyo3(signature = (open, omega=None, outputs=Vec::new(), inputs=Vec::new(), over=None, range=None, work=None, progress=None))]
     #[allow(clippy::too_many_arguments)]
     fn open_loop(
         &self,
@@ -329,13 +332,14 @@ impl Model {
         inputs: Vec<String>,
         over: Option<String>,
         range: Option<Grid>,
+        work: Option<u64>,
         progress: Progress<'_>,
     ) -> PyResult<Answer> {
         let locus = over.map(|over| LocusChoice {
             parameter: Some(over).filter(|over| over != "gain"),
-            range: grid(range),
+            range: range.map(|(low, high, points)| LocusSpan { low, high, points }),
         });
-        let options = LoopOptions { open, omega: grid(omega), outputs, inputs, locus };
+        let options = LoopOptions { open, omega: grid(omega), outputs, inputs, locus, work };
         self.question(py, &progress, |model, token| {
             let answer = model.open_loop(&options, token)?;
             let document = answer.document(&Spelled);

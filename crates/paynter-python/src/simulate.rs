@@ -433,7 +433,7 @@ fn chosen<T: Copy>(what: &str, text: &str, names: &[(&'static str, T)]) -> PyRes
 }
 
 /// A value to start from: a number, or text with a unit.
-fn amount(value: Setting) -> PyResult<Amount> {
+pub fn amount(value: Setting) -> PyResult<Amount> {
     match value {
         Setting::Number(number) => Ok(number.into()),
         Setting::Text(text) => text.parse().map_err(PyValueError::new_err),

@@ -7,8 +7,8 @@ use crate::interval::valid_interval;
 use crate::regular::{Regularised, Verdict};
 use crate::system::Interconnection;
 use crate::tolerance::{
-    AXIS_POINTS_PER_DECADE, BEYOND_POLES, BOUND_SLACK, CERTIFICATES, END_WIDTH, NARROW_INTERVAL,
-    REGULARISED_INTERVAL, ROUNDED_ROOT, UPPER_TOLERANCE,
+    AXIS_POINTS_PER_DECADE, BEYOND_POLES, BOUND_SLACK, CERTIFICATES, CLOSE_SHARE, END_WIDTH, LOOSER_BOUNDS,
+    NARROW_INTERVAL, NEIGHBOURING_INTERVAL, REGULARISED_INTERVAL, ROUNDED_ROOT, SWEEP_SHARE, UPPER_TOLERANCE,
 };
 use crate::upper::{Goal, Upper, upper};
 use std::cell::OnceCell;
@@ -59,7 +59,8 @@ pub(crate) fn logarithmic(low: f64, high: f64, per_decade: f64) -> Vec<f64> {
     (0..=steps as usize).map(|k| low * (high / low).powf(k as f64 / steps)).collect()
 }
 
-/// Finds bounds at frequencies, one after the other, each starting from its neighbour's.
+/// Finds bounds at frequencies, one after the other, each starting from its neighbour's. Where the budget of work does
+/// not reach for all of them, evenly chosen ones are left out.
 pub fn sweep(
     system: &Interconnection,
     structure: &Structure,
@@ -69,13 +70,30 @@ pub fn sweep(
 ) -> Result<Vec<Point>, Cancelled> {
     let mut last: Option<Upper> = None;
     let mut points = Vec::with_capacity(omega.len());
-    for &omega in omega {
+    let (mut place, mut step) = (0, 1);
+    while let Some(&at) = omega.get(place) {
         token.check()?;
+        let before = token.left();
+        token.spend(system.response_operations());
         let found =
-            system.at(omega).and_then(|m| upper(&m, structure, last.as_ref(), Goal::Best(tolerance), token));
-        points.push(Point { omega, upper: found.as_ref().map_or(f64::INFINITY, |found| found.beta) });
+            system.at(at).and_then(|m| upper(&m, structure, last.as_ref(), Goal::Best(tolerance), token));
+        // A bound that ends with the budget is no least one.
+        if token.is_spent() && !points.is_empty() {
+            break;
+        }
+        points.push(Point { omega: at, upper: found.as_ref().map_or(f64::INFINITY, |found| found.beta) });
         last = found.or(last);
-        token.advance(1);
+        token.advance(step as u64);
+        // As many more as what is left pays for, if each costs as much as this one.
+        if let Some((before, left)) = before.zip(token.left()) {
+            let affordable = left / (before - left).max(1);
+            let open = (omega.len() - place - 1) as u64;
+            step = match affordable {
+                0 => break,
+                _ => step.max(open.div_ceil(affordable).max(1) as usize),
+            };
+        }
+        place += step;
     }
     Ok(points)
 }
@@ -88,7 +106,7 @@ pub fn bound(
     omega: &[f64],
     token: &CancellationToken,
 ) -> Result<Axis, Cancelled> {
-    let points = sweep(system, structure, omega, UPPER_TOLERANCE, token)?;
+    let points = sweep(system, structure, omega, UPPER_TOLERANCE, &token.with_share(SWEEP_SHARE))?;
     let first = Point { omega: 0.0, upper: 0.0 };
     let peak = points.iter().fold(first, |most, point| if point.upper > most.upper { *point } else { most });
     let mut cover = Cover::new(system, structure, peak);
@@ -110,7 +128,7 @@ pub fn decide(
     let fails = cover.at_level(beta, &cover.order(first), token)?;
     Ok(match (fails, cover.unresolved.first()) {
         (Some(point), _) => Err(point.omega),
-        (None, Some((low, high))) => Err((low * high).sqrt()),
+        (None, Some(interval)) => Err(between(*interval)),
         (None, None) => Ok(()),
     })
 }
@@ -120,12 +138,16 @@ struct Cover<'a> {
     structure: &'a Structure,
     regularised: OnceCell<Regularised>,
     peak: Point,
+    /// Intervals that no certificate covers yet. What is proved for one bound is for a larger one.
+    open: Vec<(f64, f64)>,
+    /// Intervals on which all that was tried has failed.
     unresolved: Vec<(f64, f64)>,
 }
 
 impl<'a> Cover<'a> {
     fn new(system: &'a Interconnection, structure: &'a Structure, peak: Point) -> Cover<'a> {
-        Cover { system, structure, regularised: OnceCell::new(), peak, unresolved: Vec::new() }
+        let (open, unresolved) = (vec![(0.0, f64::INFINITY)], Vec::new());
+        Cover { system, structure, regularised: OnceCell::new(), peak, open, unresolved }
     }
 
     /// Where to look first: where a bound would fail most likely, then at the ends. A proof far beyond the poles
@@ -137,35 +159,66 @@ impl<'a> Cover<'a> {
         [first, 0.0, beyond, f64::INFINITY]
     }
 
-    /// Proves the largest bound found so far, with a little more, and begins again with the larger one
-    /// wherever it turns out too small.
+    /// Proves the largest bound found so far, with a little more, and goes on with the larger one wherever it turns out
+    /// too small. Intervals that resist, or that no work was left for, are tried with larger bounds: these hold on wider
+    /// intervals.
     fn rising(&mut self, token: &CancellationToken) -> Result<f64, Cancelled> {
-        let floor = f64::MIN_POSITIVE.sqrt();
+        let mut level = f64::MIN_POSITIVE.sqrt();
+        let close = token.with_share(CLOSE_SHARE);
         loop {
             if self.peak.upper.is_infinite() {
                 return Ok(f64::INFINITY);
             }
-            let level = (self.peak.upper * (1.0 + BOUND_SLACK)).max(floor);
-            self.unresolved.clear();
-            match self.at_level(level, &self.order(self.peak.omega), token)? {
-                None => return Ok(level),
+            level = level.max(self.peak.upper * (1.0 + BOUND_SLACK));
+            match self.at_level(level, &self.order(self.peak.omega), &close)? {
+                None => break,
                 Some(point) => self.peak = point,
             }
+            self.open.append(&mut self.unresolved);
         }
+        let least = level;
+        for (k, factor) in LOOSER_BOUNDS.iter().enumerate() {
+            if self.unresolved.is_empty() {
+                break;
+            }
+            let resisting = joined(std::mem::take(&mut self.unresolved));
+            let tried = least.max(self.peak.upper) * factor;
+            self.open.clone_from(&resisting);
+            let share = token.with_share(1.0 / (LOOSER_BOUNDS.len() - k) as f64);
+            let above = self.at_level(tried, &[], &share)?;
+            if let Some(point) = above {
+                // What is left open at this bound is so at the next.
+                self.unresolved.append(&mut self.open);
+                self.peak = if point.upper > self.peak.upper { point } else { self.peak };
+                if point.upper.is_infinite() {
+                    return Ok(f64::INFINITY);
+                }
+                continue;
+            }
+            // A larger bound that proves nothing more is of no use.
+            if width(&self.unresolved) < width(&resisting) {
+                level = tried;
+            }
+        }
+        self.unresolved = joined(std::mem::take(&mut self.unresolved));
+        Ok(level)
     }
 
-    /// Covers the axis with certificates of one bound; a frequency at which there is none, with its own bound.
+    /// Covers what is open with certificates of one bound; a frequency at which there is none, with its own bound.
     fn at_level(
         &mut self,
         level: f64,
         first: &[f64],
         token: &CancellationToken,
     ) -> Result<Option<Point>, Cancelled> {
-        let mut open = vec![(0.0, f64::INFINITY)];
         let mut start: Option<Upper> = None;
         let mut waiting: Vec<f64> = first.iter().rev().copied().collect();
         for _ in 0..CERTIFICATES {
             token.check()?;
+            if token.is_spent() {
+                break;
+            }
+            let open = &mut self.open;
             let (omega, place) = match waiting.pop() {
                 Some(omega) => match open.iter().position(|(a, b)| *a <= omega && omega <= *b) {
                     Some(place) => (omega, place),
@@ -192,6 +245,7 @@ impl<'a> Cover<'a> {
                 }
             };
             let goal = Goal::Below(level, UPPER_TOLERANCE);
+            token.spend(self.system.response_operations());
             let here = self.system.at(omega);
             let from = |start: Option<&Upper>| {
                 here.as_ref().and_then(|m| upper(m, self.structure, start, goal, token))
@@ -201,14 +255,18 @@ impl<'a> Cover<'a> {
                 Some(found) if found.beta > level && start.is_some() => from(None).or(Some(found)),
                 found => found,
             };
+            // A bound that ends with the budget is no least one.
+            if token.is_spent() && found.as_ref().is_none_or(|found| found.beta > level) {
+                break;
+            }
             let Some(found) = found else {
                 return Ok(Some(Point { omega, upper: f64::INFINITY }));
             };
             if found.beta > level {
                 return Ok(Some(Point { omega, upper: found.beta }));
             }
-            let (a, b) = open.swap_remove(place);
-            let covered = valid_interval(self.system, self.structure, &found.scaling, level, omega);
+            let (a, b) = self.open.swap_remove(place);
+            let covered = valid_interval(self.system, self.structure, &found.scaling, level, omega, token);
             start = Some(found);
             let parts = match covered {
                 Some((low, high)) => [(a, low.min(b)), (high.max(a), b)],
@@ -220,16 +278,34 @@ impl<'a> Cover<'a> {
             for (a, b) in parts {
                 let narrow = b <= a * (1.0 + NARROW_INTERVAL);
                 match (a < b, narrow) {
-                    (true, false) => open.push((a, b)),
+                    (true, false) => self.open.push((a, b)),
                     (true, true) => self.unresolved.push((a, b)),
                     (false, _) => {}
                 }
             }
         }
-        self.unresolved.extend(open);
+        self.unresolved.append(&mut self.open);
         self.unresolved.sort_by(|x, y| x.0.total_cmp(&y.0));
         Ok(None)
     }
+}
+
+/// Intervals in rising order, neighbours made one: between certificates that fail at their ends little is proved.
+fn joined(mut intervals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    intervals.sort_by(|x, y| x.0.total_cmp(&y.0));
+    let mut list: Vec<(f64, f64)> = Vec::new();
+    for (low, high) in intervals {
+        match list.last_mut() {
+            Some(last) if low <= last.1 * (1.0 + NEIGHBOURING_INTERVAL) => last.1 = last.1.max(high),
+            _ => list.push((low, high)),
+        }
+    }
+    list
+}
+
+/// How much of the axis intervals take, by the ratio of their ends; those that reach an end of the axis count as wide.
+fn width(intervals: &[(f64, f64)]) -> f64 {
+    intervals.iter().map(|(low, high)| (high / low).min(END_WIDTH).ln()).sum()
 }
 
 /// A frequency inside an interval.

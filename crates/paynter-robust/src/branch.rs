@@ -101,10 +101,11 @@ pub fn branch_margin(
             return Ok(BranchedMargin { lower: end, destabiliser: best, nodes });
         };
         let reached = open[next].nearest().max(lower);
-        if reached >= end * (1.0 - limits.gap) || nodes >= limits.nodes {
+        if reached >= end * (1.0 - limits.gap) || nodes >= limits.nodes || token.is_spent() {
             return Ok(BranchedMargin { lower: reached.min(end), destabiliser: best, nodes });
         }
         nodes += 1;
+        token.spend(system.poles_operations());
         let mut part = open.swap_remove(next);
         let (unstable, _) = judge(system, &part.centre);
         if unstable {
@@ -134,13 +135,13 @@ pub fn branch_gain(
 ) -> Result<(WorstGain, usize), Cancelled> {
     let count = system.parameters();
     let structure = gain_structure(&system.blocks);
-    let climb = Climb { system, measure: Measure::Performance };
+    let climb = Climb { system, measure: Measure::Performance, token };
     let whole = Part::between(&vec![-1.0; count], &vec![1.0; count], worst.axis.peak.omega);
     let mut open = std::collections::VecDeque::from([whole]);
     let mut nodes = 0;
     while let Some(mut part) = open.pop_front() {
         token.check()?;
-        if nodes >= limits.nodes {
+        if nodes >= limits.nodes || token.is_spent() {
             return Ok((worst, nodes));
         }
         nodes += 1;
@@ -159,8 +160,9 @@ pub fn branch_gain(
         if let Some(at) = AtFrequency::new(system, part.omega) {
             let (value, delta) = climb.over_box(&at, &part.centre, 1.0, false);
             let (peak, omega) = climb.along(&delta, &[part.omega]);
-            if peak.max(value) > worst.lower {
+            if peak.max(value) > worst.lower && value.is_finite() {
                 let omega = if peak >= value { omega } else { part.omega };
+                worst.dynamics = climb.dynamics(&delta, omega);
                 (worst.lower, worst.delta, worst.omega) = (peak.max(value), delta, omega);
             }
         }

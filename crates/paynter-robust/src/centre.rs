@@ -239,9 +239,10 @@ impl Centre<'_> {
         let end = enough.unwrap_or(floor).max(floor);
         let mut left = 0.0;
         for _ in 0..NEWTON_STEPS {
-            if token.check().is_err() {
+            if token.check().is_err() || token.is_spent() {
                 return;
             }
+            token.spend(self.operations());
             // A proof of less than what is asked for is a proof of that, and there it serves furthest.
             if self.t < end && !self.admit(end) {
                 return;
@@ -264,6 +265,12 @@ impl Centre<'_> {
             let last = (self.t - LAST_SHARE * left).max(end);
             let _ = self.admit(last);
         }
+    }
+
+    /// About how many operations one Newton step takes, with the way that follows it.
+    fn operations(&self) -> u64 {
+        let (m, count) = (self.structure.channels() as u64, self.structure.basis.len() as u64);
+        150 * m * m * m + 40 * count * count + count * count * count / 3
     }
 
     /// Goes along the path of centres to a smaller bound, not below the end.

@@ -24,6 +24,9 @@ pub fn root_cloud(
         let mut random = Random::sample(seed, sample as u64);
         (0..count).map(|_| size * random.symmetric()).collect::<Vec<f64>>()
     });
-    let all = (0..vertices).map(corner).chain(drawn).take_while(|_| token.check().is_ok());
+    let all = (0..vertices).map(corner).chain(drawn).take_while(|_| {
+        token.spend(system.poles_operations());
+        token.check().is_ok() && !token.is_spent()
+    });
     all.filter_map(|delta| system.around(&delta, &[]).ok()?.a.eigenvalues()).flatten().collect()
 }

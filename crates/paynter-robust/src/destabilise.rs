@@ -36,7 +36,7 @@ pub fn destabilise(
     if count == 0 {
         return Ok(None);
     }
-    let mut search = Search { system, limit, best: None };
+    let mut search = Search { system, limit, best: None, token };
     for start in starts {
         search.keep(start.clone());
     }
@@ -45,6 +45,9 @@ pub fn destabilise(
     poles.sort_by(|x, y| (-x.re / x.norm()).total_cmp(&(-y.re / y.norm())));
     for pole in poles.into_iter().take(16) {
         token.check()?;
+        if token.is_spent() {
+            break;
+        }
         if let Some(delta) = search.move_pole(pole, token) {
             search.keep(delta);
         }
@@ -52,6 +55,9 @@ pub fn destabilise(
     if count <= VERTEX_PARAMETERS {
         for vertex in 0..1usize << count {
             token.check()?;
+            if token.is_spent() {
+                break;
+            }
             let sign = |i: usize| if vertex >> i & 1 == 0 { -1.0 } else { 1.0 };
             let direction: Vec<f64> = (0..count).map(sign).collect();
             if let Some(scale) = search.along(&direction) {
@@ -86,10 +92,12 @@ struct Search<'a> {
     system: &'a Interconnection,
     limit: f64,
     best: Option<Destabiliser>,
+    token: &'a CancellationToken,
 }
 
 impl Search<'_> {
     fn unstable(&self, delta: &[f64]) -> bool {
+        self.token.spend(self.system.poles_operations());
         judge(self.system, delta).0
     }
 
@@ -167,6 +175,10 @@ impl Search<'_> {
         let mut radius = f64::INFINITY;
         for _ in 0..SEARCH_STEPS {
             token.check().ok()?;
+            if token.is_spent() {
+                return None;
+            }
+            token.spend(2 * self.system.poles_operations());
             let gradient = self.derivative(&moved, pole)?;
             let total: f64 = gradient.iter().map(|x| x.abs()).sum();
             let need = -pole.re + PAST_THE_AXIS * pole.norm();
@@ -183,6 +195,7 @@ impl Search<'_> {
                 if gain <= NO_GAIN * need || !self.system.is_well_posed(&next) {
                     return None;
                 }
+                token.spend(self.system.poles_operations());
                 let model = self.system.around(&next, &[]).ok()?;
                 let values = model.a.eigenvalues()?;
                 let near = |z: &Complex64| (z - pole).norm();
@@ -215,7 +228,7 @@ impl Search<'_> {
         for _ in 0..SEARCH_STEPS {
             token.check()?;
             let now = size(&delta);
-            if radius < SEARCH_TOLERANCE * now {
+            if radius < SEARCH_TOLERANCE * now || token.is_spent() {
                 break;
             }
             let moved = self.system.around(&delta, &[]).ok();

@@ -5,14 +5,14 @@ use num_complex::Complex64;
 use paynter_base::{CancellationToken, Cancelled};
 
 use crate::axis::{Axis, bound};
-use crate::basis::{Block, Structure};
+use crate::basis::{Block, Structure, width};
 use crate::dominant::dominant;
 use crate::golden::golden;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
 use crate::tolerance::{
-    CONTRADICTION, FIRST_BRACKET, GAIN_DIFFERENCE, GAIN_STEPS, MIXED_TOLERANCE, SEARCH_TOLERANCE,
-    VERTEX_PARAMETERS, WITHOUT_EFFECT,
+    CONTRADICTION, DYNAMICS_ROUNDS, FIRST_BRACKET, GAIN_DIFFERENCE, GAIN_STEPS, MIXED_TOLERANCE,
+    SEARCH_TOLERANCE, VERTEX_PARAMETERS, WITHOUT_EFFECT,
 };
 
 type Complex = Matrix<Complex64>;
@@ -24,6 +24,8 @@ pub struct WorstGain {
     pub lower: f64,
     /// The parameters there.
     pub delta: Vec<f64>,
+    /// The complex blocks there, each of one channel and of norm one at most: neglected dynamics.
+    pub dynamics: Vec<Complex64>,
     /// The frequency there, in rad/s; may be infinite.
     pub omega: f64,
     /// The largest gain of the nominal model, and its frequency.
@@ -33,14 +35,25 @@ pub struct WorstGain {
 }
 
 impl WorstGain {
-    /// The gains at the frequencies of the bounds: nominal and at the worst parameters.
+    /// The same of a model whose gain is this many times as large.
+    #[must_use]
+    pub fn times(self, factor: f64) -> WorstGain {
+        let mut axis = self.axis;
+        axis.bound *= factor;
+        axis.peak.upper *= factor;
+        axis.points.iter_mut().for_each(|point| point.upper *= factor);
+        let nominal = (factor * self.nominal.0, self.nominal.1);
+        WorstGain { lower: factor * self.lower, nominal, axis, ..self }
+    }
+
+    /// The gains at the frequencies of the bounds: nominal, and at the worst parameters with the dynamics that are worst
+    /// at each frequency.
     pub fn responses(&self, system: &Interconnection) -> Vec<(f64, f64)> {
         let zero = vec![0.0; self.delta.len()];
         let gains = |omega: f64| {
             let at = AtFrequency::new(system, omega);
-            let gain =
-                |delta: &[f64]| at.as_ref().map_or(f64::NAN, |at| at.value(delta, Measure::Performance));
-            (gain(&zero), gain(&self.delta))
+            let gain = |delta: &[f64], measure| at.as_ref().map_or(f64::NAN, |at| at.value(delta, measure));
+            (gain(&zero, Measure::Nominal), gain(&self.delta, Measure::Performance))
         };
         self.axis.points.iter().map(|point| gains(point.omega)).collect()
     }
@@ -51,6 +64,12 @@ impl WorstGain {
 pub fn gain_structure(blocks: &[Block]) -> Structure {
     let growing: Vec<bool> = (0..blocks.len()).map(|k| k + 1 == blocks.len()).collect();
     Structure::skewed(blocks, &growing)
+}
+
+/// The largest gain of the nominal model at some frequencies.
+pub fn nominal_gain(system: &Interconnection, omega: &[f64], token: &CancellationToken) -> f64 {
+    let climb = Climb { system, measure: Measure::Nominal, token };
+    climb.along(&vec![0.0; system.parameters()], omega).0
 }
 
 /// Bounds the largest gain of a model whose last block is the performance channel.
@@ -76,24 +95,32 @@ fn attained_gain(
     axis: &Axis,
     token: &CancellationToken,
 ) -> Result<WorstGain, Cancelled> {
-    let climb = Climb { system, measure: Measure::Performance };
+    let climb = Climb { system, measure: Measure::Performance, token };
     let zero = vec![0.0; system.parameters()];
     let grid: Vec<f64> = axis.points.iter().map(|point| point.omega).collect();
-    let nominal = climb.along(&zero, &grid);
-    let mut best = (nominal.0, zero.clone(), nominal.1);
-    // The peaks of the upper bound, the largest first, and that of the nominal gain.
+    let nominal = Climb { system, measure: Measure::Nominal, token }.along(&zero, &grid);
+    let first = match system.has_dynamics() {
+        true => climb.along(&zero, &grid),
+        false => nominal,
+    };
+    let mut best = (first.0, zero.clone(), first.1);
+    // The peaks of the upper bound, the largest first, and that of the gain without changes of parameters.
     let mut starts: Vec<(f64, f64)> = peaks(axis);
-    starts.push((f64::INFINITY, nominal.1));
+    starts.push((f64::INFINITY, first.1));
     starts.push((f64::INFINITY, axis.peak.omega));
     starts.sort_by(|x, y| y.0.total_cmp(&x.0));
     for (_, mut omega) in starts.into_iter().take(8) {
         token.check()?;
+        if token.is_spent() {
+            break;
+        }
         let mut delta = zero.clone();
         for _ in 0..8 {
             let Some(at) = AtFrequency::new(system, omega) else { break };
             let (value, better) = climb.over_box(&at, &delta, 1.0, value_of(&best, omega));
             delta = better;
             let (peak, place) = climb.refine(&delta, omega);
+            let value = if value.is_finite() { value } else { 0.0 };
             let gained = peak.max(value) > best.0 * (1.0 + SEARCH_TOLERANCE);
             omega = if peak >= value { place } else { omega };
             if gained {
@@ -103,7 +130,9 @@ fn attained_gain(
             }
         }
     }
-    Ok(WorstGain { lower: best.0, delta: best.1, omega: best.2, nominal, axis: axis.clone() })
+    let (lower, delta, omega) = best;
+    let dynamics = climb.dynamics(&delta, omega);
+    Ok(WorstGain { lower, delta, dynamics, omega, nominal, axis: axis.clone() })
 }
 
 /// Whether vertices are worth trying: only at the frequency of the best.
@@ -125,6 +154,8 @@ fn peaks(axis: &Axis) -> Vec<(f64, f64)> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// The norm of the last block's part, others at zero.
+    Nominal,
+    /// The norm of the last block's part, other complex blocks being the worst of norm one.
     Performance,
     /// The structured singular value of all complex blocks.
     Structured,
@@ -159,6 +190,13 @@ impl AtFrequency {
         Some(AtFrequency { whole, real, owner, rest, blocks })
     }
 
+    /// About how many operations a value takes.
+    fn operations(&self) -> u64 {
+        let (k, rest) = (self.real.len() as u64, self.rest.len() as u64);
+        let dominant = if self.blocks.len() > 1 { 2_000 * rest * rest } else { 0 };
+        8 * k * k * (k / 3 + rest) + 30 * rest * rest * rest + dominant + 1
+    }
+
     /// What is left between the complex blocks at parameters; nothing where that has no value.
     pub fn closed(&self, delta: &[f64]) -> Option<Complex> {
         let k = self.real.len();
@@ -177,26 +215,99 @@ impl AtFrequency {
         let Some(closed) = self.closed(delta) else { return f64::INFINITY };
         match measure {
             Measure::Structured => dominant(&closed, &self.blocks).0,
-            Measure::Performance => {
-                let size = self.blocks.last().map_or(0, |block| block.size());
-                let last: Vec<usize> = (closed.rows() - size..closed.rows()).collect();
+            Measure::Performance => worst_dynamics(&closed, self.dynamics()).0,
+            Measure::Nominal => {
+                let last: Vec<usize> = (self.dynamics()..closed.rows()).collect();
                 closed.part(&last, &last).norm().map_or(f64::INFINITY, |(size, _, _)| size)
             }
         }
     }
+
+    /// The channels of complex blocks before the last one.
+    fn dynamics(&self) -> usize {
+        self.blocks.split_last().map_or(0, |(_, others)| width(others))
+    }
+}
+
+/// The largest norm between the last channels over δ of norm one of the first `count`, each on its own, and these δ.
+/// With all but one held, gains lie on a circle, whose farthest point is known; one after the other, and where gains are
+/// matrices between their singular vectors. Infinite where δ alone make a loop that has no solution.
+fn worst_dynamics(m: &Complex, count: usize) -> (f64, Vec<Complex64>) {
+    let last: Vec<usize> = (count..m.rows()).collect();
+    let norm = |m: &Complex| m.norm().map_or(f64::INFINITY, |(size, _, _)| size);
+    let mut delta = vec![Complex64::ZERO; count];
+    let mut best = norm(&m.part(&last, &last));
+    for _ in 0..DYNAMICS_ROUNDS {
+        let before = best;
+        for k in 0..count {
+            let mut held = delta.clone();
+            held[k] = Complex64::ZERO;
+            let Some(others) = with_dynamics(m, &held) else { return (f64::INFINITY, delta) };
+            let a = others[(k, k)];
+            let room = 1.0 - a.norm_sqr();
+            if room <= 0.0 {
+                return (f64::INFINITY, delta);
+            }
+            let gain = others.part(&last, &last);
+            let (into, from) = (others.part(&[k], &last), others.part(&last, &[k]));
+            for _ in 0..DYNAMICS_ROUNDS {
+                let ring = delta[k] / (Complex64::ONE - a * delta[k]);
+                let now = gain.plus(&from.times(&into).map(|x| x * ring));
+                let Some((size, left, right)) = now.norm() else { return (f64::INFINITY, delta) };
+                let n = last.len();
+                let row = Matrix::from_fn(1, n, |_, i| left[i].conj());
+                let column = Matrix::from_fn(n, 1, |i, _| right[i]);
+                let between = |m: &Complex| row.times(&m.times(&column))[(0, 0)];
+                let (own, through) = (between(&gain), between(&from.times(&into)));
+                // δ/(1 − aδ) with |δ| = 1 is the circle about ā/(1 − |a|²) with radius 1/(1 − |a|²).
+                let centre = own + through * a.conj() / room;
+                let outward = match centre.norm() {
+                    0.0 => Complex64::ONE,
+                    size => centre / size,
+                };
+                let far = centre + outward * (through.norm() / room);
+                if through.norm() == 0.0 || far.norm() <= size * (1.0 + SEARCH_TOLERANCE) {
+                    break;
+                }
+                let ring = (far - own) / through;
+                let next = ring / (Complex64::ONE + a * ring);
+                delta[k] = next / next.norm();
+                best = far.norm();
+            }
+        }
+        if best <= before * (1.0 + SEARCH_TOLERANCE) {
+            break;
+        }
+    }
+    let closed = with_dynamics(m, &delta).map(|m| norm(&m.part(&last, &last)));
+    (closed.unwrap_or(f64::INFINITY), delta)
+}
+
+/// The matrix with δ in place of its first channels; their rows and columns stay.
+fn with_dynamics(m: &Complex, delta: &[Complex64]) -> Option<Complex> {
+    let n = m.rows();
+    let matrix = Matrix::from_fn(n, n, |i, j| {
+        let unit = if i == j { Complex64::ONE } else { Complex64::ZERO };
+        unit - delta.get(j).map_or(Complex64::ZERO, |delta| m[(i, j)] * delta)
+    });
+    matrix.solve(m)
 }
 
 /// Climbs to large values over parameters and frequency.
 pub(crate) struct Climb<'a> {
     pub system: &'a Interconnection,
     pub measure: Measure,
+    pub token: &'a CancellationToken,
 }
 
 impl Climb<'_> {
     /// The largest value at parameters over frequencies, refined, and its frequency.
     pub fn along(&self, delta: &[f64], grid: &[f64]) -> (f64, f64) {
+        // Where no value is finite the model is not stable, and the gain says nothing.
         let value = |omega: &f64| {
-            AtFrequency::new(self.system, *omega).map_or(0.0, |at| at.value(delta, self.measure))
+            self.token.spend(self.system.response_operations());
+            let found = AtFrequency::new(self.system, *omega).map(|at| at.value(delta, self.measure));
+            found.filter(|value| value.is_finite()).unwrap_or(0.0)
         };
         let best = grid
             .iter()
@@ -206,10 +317,20 @@ impl Climb<'_> {
         if refined.0 > best.0 { refined } else { best }
     }
 
+    /// The complex blocks before the last one that are worst with parameters at a frequency.
+    pub fn dynamics(&self, delta: &[f64], omega: f64) -> Vec<Complex64> {
+        let at = AtFrequency::new(self.system, omega);
+        let found = at.and_then(|at| Some(worst_dynamics(&at.closed(delta)?, at.dynamics()).1));
+        found.unwrap_or_default()
+    }
+
     /// The largest value near a frequency, by golden section on its logarithm.
     fn refine(&self, delta: &[f64], omega: f64) -> (f64, f64) {
-        let value =
-            |omega: f64| AtFrequency::new(self.system, omega).map_or(0.0, |at| at.value(delta, self.measure));
+        let value = |omega: f64| {
+            self.token.spend(self.system.response_operations());
+            let found = AtFrequency::new(self.system, omega).map(|at| at.value(delta, self.measure));
+            found.filter(|value| value.is_finite()).unwrap_or(0.0)
+        };
         let here = (value(omega), omega);
         if omega == 0.0 || omega.is_infinite() {
             return here;
@@ -254,6 +375,10 @@ impl Climb<'_> {
     fn ascend(&self, at: &AtFrequency, mut delta: Vec<f64>, size: f64) -> (f64, Vec<f64>) {
         let mut value = at.value(&delta, self.measure);
         for _ in 0..GAIN_STEPS {
+            if self.token.is_spent() {
+                break;
+            }
+            self.token.spend((delta.len() as u64 + 10) * at.operations());
             let gradient: Vec<f64> = (0..delta.len())
                 .map(|i| {
                     let step = if delta[i] > 0.0 { -GAIN_DIFFERENCE * size } else { GAIN_DIFFERENCE * size };
@@ -299,14 +424,14 @@ pub(crate) fn mixed_lower(
     token: &CancellationToken,
 ) -> Option<(f64, Vec<f64>, Complex)> {
     let at = AtFrequency::new(system, omega)?;
-    let climb = Climb { system, measure: Measure::Structured };
+    let climb = Climb { system, measure: Measure::Structured, token };
     let mut delta = vec![0.0; system.parameters()];
     let (value, shape) = dominant(&at.closed(&delta)?, &at.blocks);
     let mut best = (value, delta.clone(), shape.map(|x| x / value.max(f64::MIN_POSITIVE)));
     let (mut low, mut high) = (1.0 / upper, 1.0 / value);
     for _ in 0..12 {
         let open = low.is_finite() && high.is_finite() && low < high * (1.0 - MIXED_TOLERANCE);
-        if !open || token.check().is_err() {
+        if !open || token.check().is_err() || token.is_spent() {
             break;
         }
         let middle = (low * high).sqrt();

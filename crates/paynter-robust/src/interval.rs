@@ -3,6 +3,7 @@
 //! Roos and Biannic).
 
 use num_complex::Complex64;
+use paynter_base::CancellationToken;
 
 use crate::basis::Structure;
 use crate::matrix::Matrix;
@@ -21,7 +22,9 @@ pub(crate) fn valid_interval(
     scaling: &Scaling,
     beta: f64,
     omega: f64,
+    token: &CancellationToken,
 ) -> Option<(f64, f64)> {
+    token.spend(system.interval_operations());
     let proved = |omega: f64| system.at(omega).is_some_and(|m| proves(&m, structure, scaling, beta));
     if !proved(omega) {
         return None;

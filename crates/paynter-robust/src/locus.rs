@@ -16,6 +16,33 @@ pub struct Locus {
     pub poles: Vec<Vec<Complex64>>,
 }
 
+/// Values of a parameter that are asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Span {
+    /// The first.
+    pub low: f64,
+    /// The last.
+    pub high: f64,
+    /// How many.
+    pub points: usize,
+}
+
+impl Span {
+    /// The values: in logarithmic steps between numbers of one sign, in even ones across or from zero.
+    pub fn list(&self) -> Vec<f64> {
+        let Span { low, high, points } = *self;
+        let last = points.saturating_sub(1).max(1);
+        let share = |k: usize| k as f64 / last as f64;
+        let at = |k: usize| match k {
+            0 => low,
+            k if k == last => high,
+            k if low * high > 0.0 => low * (high / low).powf(share(k)),
+            k => low + (high - low) * share(k),
+        };
+        (0..points).map(at).collect()
+    }
+}
+
 /// Values from a decade below a number to a decade above it; zero, which has no decades, counts as one.
 pub fn decades_around(number: f64) -> Vec<f64> {
     let centre = if number == 0.0 { 1.0 } else { number };

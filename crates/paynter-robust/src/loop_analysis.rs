@@ -1,9 +1,11 @@
 //! All that is asked about one loop of a closed model over the box of its tolerances.
 
 use num_complex::Complex64;
+use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, QueryError, code};
 
 use crate::loops::{Margins, OpenLoop};
+use crate::tolerance::FIRST_SHARE;
 use crate::tolerances::{Family, StepAnalysis, WorstMargin, open, step_analysis, worst_margins};
 
 /// Which loop of a model, and what is asked about it.
@@ -21,6 +23,10 @@ pub struct LoopQuestion {
     pub omega: Option<Vec<f64>>,
     /// Outputs and inputs of step responses.
     pub steps: Vec<(usize, usize)>,
+    /// About how many operations the matrices at parameters take.
+    pub evaluation: u64,
+    /// How many operations all of it may take, about; without end where left out.
+    pub work: Option<u64>,
 }
 
 /// What there is to say about a loop.
@@ -42,11 +48,18 @@ pub struct LoopAnalysis {
     pub unsettled: Vec<(usize, usize)>,
     /// Outputs and inputs of step responses that are impulses.
     pub impulsive: Vec<(usize, usize)>,
+    /// The operations that were allowed, where all of them are spent: searches within the tolerances ended early.
+    pub spent: Option<u64>,
 }
 
 impl LoopQuestion {
     /// Answers it for a model by its matrices over the box.
     pub fn answer(&self, family: &Family<'_>, token: &CancellationToken) -> Result<LoopAnalysis, QueryError> {
+        let token = &self.work.map_or_else(|| token.clone(), |work| token.with_budget(work));
+        let family: &Family<'_> = &|delta: &[f64]| {
+            token.spend(self.evaluation);
+            family(delta)
+        };
         let nominal = family(&vec![0.0; self.parameters]).ok_or_else(|| self.improper())?;
         let opened = open(&nominal, self.injected, self.returned).ok_or_else(|| self.improper())?;
         let margins = opened.margins();
@@ -55,16 +68,27 @@ impl LoopQuestion {
         let (worst, steps) = (Vec::new(), Vec::new());
         let is_impulse = |(output, input): &&(usize, usize)| nominal.d[(*output, *input)].is_infinite();
         let (impulsive, unsettled) = (self.steps.iter().filter(is_impulse).copied().collect(), Vec::new());
-        let mut found = LoopAnalysis { opened, omega, response, margins, worst, steps, unsettled, impulsive };
+        let spent = None;
+        let mut found =
+            LoopAnalysis { opened, omega, response, margins, worst, steps, unsettled, impulsive, spent };
         // Neither worst cases nor steps mean anything where the nominal loop is not stable.
         if !found.margins.stable {
             return Ok(found);
         }
         if self.parameters > 0 {
-            found.worst = worst_margins(family, (self.injected, self.returned), self.parameters, token)?;
+            let place = (self.injected, self.returned);
+            let share = token.with_share(FIRST_SHARE);
+            found.worst = worst_margins(family, place, self.parameters, &share)?;
+            found.spent = self.work.filter(|_| share.is_spent());
         }
-        for &(output, input) in self.steps.iter().filter(|step| !is_impulse(step)) {
-            match step_analysis(family, output, input, self.parameters, token)? {
+        let responses: Vec<(usize, usize)> =
+            self.steps.iter().filter(|step| !is_impulse(step)).copied().collect();
+        for (k, &(output, input)) in responses.iter().enumerate() {
+            // What one does not take is left for the others.
+            let share = token.with_share(1.0 / (responses.len() - k) as f64);
+            let analysis = step_analysis(family, output, input, self.parameters, &share)?;
+            found.spent = found.spent.or(self.work.filter(|_| share.is_spent()));
+            match analysis {
                 Some(step) => found.steps.push(step),
                 None => found.unsettled.push((output, input)),
             }
@@ -89,8 +113,26 @@ impl LoopQuestion {
             findings.push(Diagnostic::new(code::NO_FEEDBACK, message));
         }
         if !found.margins.stable {
-            let message = "the closed loop is not stable; its margins say how far it is from being so";
+            let bound =
+                |factor: f64| if factor.is_infinite() { "∞".to_owned() } else { significant(factor) };
+            let list = found.margins.stabilising.iter();
+            let list: Vec<String> =
+                list.map(|(low, high)| format!("from {} to {}", bound(*low), bound(*high))).collect();
+            let factors = match list.is_empty() {
+                true => "no factor of its gain makes it stable".to_owned(),
+                false => format!("it is with its gain multiplied by factors {}", list.join(", and ")),
+            };
+            let message = format!(
+                "the closed loop is not stable, so that it has no margin of phase, delay or both to lose; {factors}"
+            );
             findings.push(Diagnostic::new(code::UNSTABLE_LOOP, message));
+        }
+        if let Some(work) = found.spent {
+            let message = format!(
+                "the budget of {} million operations is spent: worst cases and ranges are those that were found by then",
+                significant(work as f64 / 1e6)
+            );
+            findings.push(Diagnostic::new(code::WORK_SPENT, message));
         }
         let mut without_figures = |list: &[(usize, usize)], what: &str| {
             for (output, input) in list {

@@ -36,7 +36,8 @@ pub struct At {
 /// What a loop tolerates before it is unstable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Margins {
-    /// Whether the closed loop is stable; margins of one that is not say how it would have to change.
+    /// Whether the closed loop is stable. One that is not has nothing to lose: its margins of gain are the factors that
+    /// would make it stable, and it has no others.
     pub stable: bool,
     /// The factor above one by which the gain may grow; none where it may grow without bound.
     pub gain: Option<At>,
@@ -47,7 +48,9 @@ pub struct Margins {
     /// The delay that may be added, in seconds.
     pub delay: Option<At>,
     /// The disk margin α: gain and phase may change together by (1 + δ/2)/(1 − δ/2) for all complex |δ| < α.
-    pub disk: At,
+    pub disk: Option<At>,
+    /// Of a loop that is not stable: the open intervals of factors of its gain with which it would be.
+    pub stabilising: Vec<(f64, f64)>,
     /// Where |L| is one, rising.
     pub crossovers: Vec<f64>,
     /// Where |T| falls below its value at frequency zero by √2 for the first time.
@@ -245,13 +248,40 @@ impl OpenLoop {
         best
     }
 
-    /// Finds the margins.
-    pub fn margins(&self) -> Margins {
-        let poles = self.closed_poles(1.0).unwrap_or_default();
+    /// Whether the closed loop is stable with its gain multiplied by a factor.
+    fn is_stable(&self, factor: f64) -> bool {
+        let Some(poles) = self.closed_poles(factor) else { return false };
         let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
         let fastest = self.hidden.iter().fold(scale, |most, z| most.max(z.norm()));
-        let stable = poles.iter().all(|z| z.re < -ON_THE_AXIS * scale)
-            && self.hidden.iter().all(|z| z.re <= ON_THE_AXIS * fastest);
+        poles.iter().all(|z| z.re < -ON_THE_AXIS * scale)
+            && self.hidden.iter().all(|z| z.re <= ON_THE_AXIS * fastest)
+    }
+
+    /// The intervals of factors of the gain with which the closed loop is stable, between those that put a pole on the
+    /// imaginary axis.
+    fn stabilising(&self, factors: &[At]) -> Vec<(f64, f64)> {
+        let mut ends: Vec<f64> = factors.iter().map(|at| at.value).collect();
+        ends.sort_by(f64::total_cmp);
+        ends.dedup();
+        let lows = std::iter::once(0.0).chain(ends.iter().copied());
+        let highs = ends.iter().copied().chain(std::iter::once(f64::INFINITY));
+        let inside = |(low, high): &(f64, f64)| match (*low, *high) {
+            (low, high) if high.is_infinite() => {
+                if low == 0.0 {
+                    1.0
+                } else {
+                    2.0 * low
+                }
+            }
+            (0.0, high) => 0.5 * high,
+            (low, high) => (low * high).sqrt(),
+        };
+        lows.zip(highs).filter(|interval| self.is_stable(inside(interval))).collect()
+    }
+
+    /// Finds the margins.
+    pub fn margins(&self) -> Margins {
+        let stable = self.is_stable(1.0);
         let sampled = self.sampled();
         let mut factors: Vec<At> = self
             .crossings(&sampled, &|l| l.im)
@@ -280,6 +310,15 @@ impl OpenLoop {
         // A loop gain that is not finite, or zero, but for rounding is no crossing.
         factors.retain(|at| (FARTHEST_FACTOR.recip()..FARTHEST_FACTOR).contains(&at.value));
         let least = |a: &At, b: &At| a.value.total_cmp(&b.value);
+        // What puts a pole of an unstable loop on the axis need not make it stable.
+        let stabilising = if stable { Vec::new() } else { self.stabilising(&factors) };
+        if !stable {
+            let is_end = |at: &At| match at.value >= 1.0 {
+                true => stabilising.iter().any(|(low, _)| *low == at.value),
+                false => stabilising.iter().any(|(_, high)| *high == at.value),
+            };
+            factors.retain(is_end);
+        }
         let gain = factors.iter().copied().filter(|at| at.value >= 1.0).min_by(least);
         let least_gain = factors.iter().copied().filter(|at| at.value < 1.0).max_by(least);
         let phase = phases.iter().copied().min_by(|a, b| a.value.abs().total_cmp(&b.value.abs()));
@@ -292,10 +331,11 @@ impl OpenLoop {
             stable,
             gain,
             least_gain,
-            phase,
-            delay: delays.min_by(|a, b| a.value.total_cmp(&b.value)),
-            disk: At { value: 1.0 / disk.value, omega: disk.omega },
-            bandwidth: self.bandwidth(&sampled),
+            phase: phase.filter(|_| stable),
+            delay: delays.min_by(|a, b| a.value.total_cmp(&b.value)).filter(|_| stable),
+            disk: stable.then_some(At { value: 1.0 / disk.value, omega: disk.omega }),
+            stabilising,
+            bandwidth: self.bandwidth(&sampled).filter(|_| stable),
             crossovers,
             sensitivity,
             complementary,

@@ -70,13 +70,15 @@ impl Regularised {
     /// Tries to prove a level on an interval.
     pub fn decide(&self, (low, high): (f64, f64), level: f64, token: &CancellationToken) -> Verdict {
         let omega = (low * high).sqrt();
+        token.spend(self.system.response_operations());
         let goal = Goal::Below(level, UPPER_TOLERANCE);
         let found = self.system.at(omega).and_then(|m| upper(&m, &self.structure, None, goal, token));
         let Some(found) = found else { return Verdict::Open };
         if found.beta > level {
-            return Verdict::Above(omega, found.beta);
+            // A bound that ends with the budget is no least one.
+            return if token.is_spent() { Verdict::Open } else { Verdict::Above(omega, found.beta) };
         }
-        match valid_interval(&self.system, &self.structure, &found.scaling, level, omega) {
+        match valid_interval(&self.system, &self.structure, &found.scaling, level, omega, token) {
             Some((from, to)) if from <= low && high <= to => Verdict::Proved,
             _ => Verdict::Open,
         }

@@ -8,11 +8,11 @@ use paynter_base::{CancellationToken, Diagnostic, Diagnostics, QueryError, code}
 use crate::axis::frequencies;
 use crate::branch::{Limits, branch_gain};
 use crate::cloud::root_cloud;
-use crate::gain::{WorstGain, worst_gain};
+use crate::gain::{WorstGain, nominal_gain, worst_gain};
 use crate::modes::moved_part;
 use crate::stability::{Stability, stability};
 use crate::system::Interconnection;
-use crate::tolerance::{CLOUD_SAMPLES, ON_THE_AXIS};
+use crate::tolerance::{CLOUD_OPERATIONS, CLOUD_SAMPLES, FIRST_SHARE, ON_THE_AXIS, STABILITY_SHARE};
 
 /// What is asked about an interconnection.
 #[derive(Debug, Clone)]
@@ -27,6 +27,10 @@ pub struct RobustQuestion {
     pub pair: Option<(Vec<usize>, Vec<usize>)>,
     /// Robust performance: a gain that may not be exceeded.
     pub gain: Option<f64>,
+    /// Parameters that are known to leave no solution: the search for unstable ones begins there too.
+    pub start: Option<Vec<f64>>,
+    /// How many operations all of it may take, about; without end where left out.
+    pub work: Option<u64>,
 }
 
 /// What there is to say about robustness.
@@ -40,6 +44,8 @@ pub struct Robustness {
     pub poles: Vec<Complex64>,
     /// Poles within the box, at samples.
     pub cloud: Vec<Complex64>,
+    /// The operations that were allowed, where all of them are spent: bounds are those that were found by then.
+    pub spent: Option<u64>,
 }
 
 /// What there is to say about a worst-case gain.
@@ -62,19 +68,26 @@ impl RobustQuestion {
         whole: &Interconnection,
         token: &CancellationToken,
     ) -> Result<Robustness, QueryError> {
+        let token = &self.work.map_or_else(|| token.clone(), |work| token.with_budget(work));
         let system = whole.inner();
         let ends = |list: &Vec<f64>| [&[0.0], list.as_slice(), &[f64::INFINITY]].concat();
         let omega = self.omega.as_ref().map_or_else(|| frequencies(&system), ends);
-        let stability = stability(&system, &omega, self.limit, self.limits, token)?;
+        let starts: Vec<Vec<f64>> = self.start.clone().into_iter().collect();
+        let share = if self.pair.is_some() { token.with_share(STABILITY_SHARE) } else { token.clone() };
+        let stability = stability(&system, &omega, (self.limit, &starts), self.limits, &share)?;
         // Worst-case gains stand beside the bounds, at the same frequencies.
         let omega: Vec<f64> = stability.axis.points.iter().map(|point| point.omega).collect();
         let pair = self.pair.as_ref();
         let gain = pair.map(|(outputs, inputs)| self.gain(whole, outputs, inputs, &omega, token));
+        let gain = gain.transpose()?;
+        // The margin has a part of the work: it ends with that where a gain was asked for.
+        let spent = self.work.filter(|_| token.is_spent() || share.is_spent());
         Ok(Robustness {
             poles: system.a.eigenvalues().unwrap_or_default(),
-            cloud: root_cloud(&system, 1.0, CLOUD_SAMPLES, 1, token),
+            cloud: root_cloud(&system, 1.0, CLOUD_SAMPLES, 1, &token.with_budget(CLOUD_OPERATIONS)),
             stability,
-            gain: gain.transpose()?,
+            gain,
+            spent,
         })
     }
 
@@ -88,16 +101,23 @@ impl RobustQuestion {
     ) -> Result<GainAnalysis, QueryError> {
         let question = moved_part(&whole.with_performance(outputs, inputs, 1.0)).0;
         refuse_infinite(&question)?;
-        let mut worst = worst_gain(&question, omega, token)?;
+        // In units in which the nominal gain is about one: beside the other channels no gain is negligible.
+        let size = nominal_gain(&question, omega, token);
+        let size = if size > 0.0 && size.is_finite() { size } else { 1.0 };
+        let question = moved_part(&whole.with_performance(outputs, inputs, 1.0 / size)).0;
+        let mut worst = worst_gain(&question, omega, &token.with_share(FIRST_SHARE))?;
         let mut nodes = 0;
         if let Some(limits) = self.limits.filter(|_| question.parameters() > 0) {
-            (worst, nodes) = branch_gain(&question, worst, limits, token)?;
+            let share = if self.gain.is_some() { token.with_share(FIRST_SHARE) } else { token.clone() };
+            (worst, nodes) = branch_gain(&question, worst, limits, &share)?;
         }
         let performance = self.gain.map(|gain| {
             let question = whole.with_performance(outputs, inputs, 1.0 / gain);
-            stability(&question, omega, self.limit, None, token)
+            stability(&question, omega, (self.limit, &[]), None, token)
         });
         let responses = worst.responses(&question);
+        let responses = responses.into_iter().map(|(a, b)| (size * a, size * b)).collect();
+        let worst = worst.times(size);
         Ok(GainAnalysis { worst, nodes, responses, performance: performance.transpose()? })
     }
 }
@@ -127,6 +147,13 @@ impl Robustness {
             let message =
                 format!("a pole at zero in {} is moved by no parameter; it is set aside", names.join(", "));
             findings.push(Diagnostic::new(code::FIXED_POLE, message));
+        }
+        if let Some(work) = self.spent {
+            let message = format!(
+                "the budget of {} million operations is spent: bounds are those that were proved by then, and values those that were found",
+                significant(work as f64 / 1e6)
+            );
+            findings.push(Diagnostic::new(code::WORK_SPENT, message));
         }
         findings
     }

@@ -65,16 +65,22 @@ impl Singular {
     pub fn smallest(&self, starts: &[Vec<f64>], token: &CancellationToken) -> Option<Vec<f64>> {
         let mut best: Option<Vec<f64>> = None;
         for start in starts {
-            if token.check().is_err() {
+            if token.check().is_err() || token.is_spent() {
                 break;
             }
-            if let Some(found) = self.solve(start).map(|found| self.improve(found, token))
+            if let Some(found) = self.solve(start, token).map(|found| self.improve(found, token))
                 && best.as_ref().is_none_or(|best| size(&found) < size(best))
             {
                 best = Some(found);
             }
         }
         best
+    }
+
+    /// About how many operations a determinant with its derivatives takes, and the step that follows.
+    fn operations(&self) -> u64 {
+        let (m, count) = (self.owner.len() as u64, self.parameters as u64);
+        12 * m * m * m + 2_000 * count + 1
     }
 
     fn determinant(&self, delta: &[f64]) -> Option<Determinant> {
@@ -99,7 +105,7 @@ impl Singular {
     }
 
     /// Newton's method from a start.
-    fn solve(&self, start: &[f64]) -> Option<Vec<f64>> {
+    fn solve(&self, start: &[f64], token: &CancellationToken) -> Option<Vec<f64>> {
         let mut delta = start.to_vec();
         let mut found = self.determinant(&delta)?;
         let mut radius = f64::INFINITY;
@@ -111,6 +117,7 @@ impl Singular {
             let step = [1.0, 0.3, 0.1, 0.03]
                 .into_iter()
                 .find_map(|share| cheapest_solution(&delta, &found, share, radius))?;
+            token.spend(self.operations());
             let length = size(&step);
             let next: Vec<f64> = delta.iter().zip(&step).map(|(x, s)| x + s).collect();
             match self.determinant(&next).filter(|next| next.value.norm() < found.value.norm()) {
@@ -133,13 +140,13 @@ impl Singular {
         let mut radius = 0.3 * size(&delta);
         for _ in 0..SINGULAR_STEPS {
             let now = size(&delta);
-            if radius <= SINGULAR_IMPROVED * now || token.check().is_err() {
+            if radius <= SINGULAR_IMPROVED * now || token.check().is_err() || token.is_spent() {
                 break;
             }
             let Some(found) = self.determinant(&delta) else { break };
             let next = cheapest_solution(&delta, &found, 1.0, radius).and_then(|step| {
                 let moved: Vec<f64> = delta.iter().zip(&step).map(|(x, s)| x + s).collect();
-                self.solve(&moved)
+                self.solve(&moved, token)
             });
             match next.filter(|next| size(next) < now * (1.0 - SINGULAR_IMPROVED)) {
                 Some(next) => {

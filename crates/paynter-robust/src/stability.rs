@@ -15,7 +15,7 @@ use crate::modes::{FixedMode, moved_part};
 use crate::regular::Regularised;
 use crate::singular::{Singular, has_pole_at, some_vertices};
 use crate::system::Interconnection;
-use crate::tolerance::{CLOSING, CONTRADICTION, END_OF_SCALING, ON_THE_AXIS};
+use crate::tolerance::{BOUND_SHARE, CLOSING, CONTRADICTION, END_OF_SCALING, FIRST_SHARE, ON_THE_AXIS};
 
 /// What is found out about robust stability.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,11 +84,11 @@ pub fn nearest_pole(poles: &[Complex64], pole: Complex64) -> Option<Complex64> {
 }
 
 /// Bounds the margin of a model without inputs and outputs. The frequencies are those at which bounds are
-/// wanted; the scaling ends at the limit.
+/// wanted; the scaling ends at the limit. Parameters that are known to leave no solution are starts of the search.
 pub fn stability(
     system: &Interconnection,
     omega: &[f64],
-    limit: f64,
+    (limit, known): (f64, &[Vec<f64>]),
     limits: Option<Limits>,
     token: &CancellationToken,
 ) -> Result<Stability, NoMargin> {
@@ -124,7 +124,7 @@ pub fn stability(
     }
     let structure = Structure::new(&system.blocks);
     let inside = limit * (1.0 - END_OF_SCALING);
-    let axis = bound(&system, &structure, omega, token)?;
+    let axis = bound(&system, &structure, omega, &token.with_share(BOUND_SHARE))?;
     let all_real = system.blocks.iter().all(|block| block.is_real());
     let proved = if axis.unresolved.is_empty() { (1.0 / axis.bound).min(limit) } else { 0.0 };
     let mut found = Stability {
@@ -138,12 +138,13 @@ pub fn stability(
         nodes: None,
     };
     if all_real {
-        let starts = found.attain(&system, token)?;
-        let destabiliser = destabilise(&system, inside, &starts, token)?;
+        let mut starts = found.attain(&system, &token.with_share(FIRST_SHARE))?;
+        starts.extend(known.iter().cloned());
+        let destabiliser = destabilise(&system, inside, &starts, &token.with_share(FIRST_SHARE))?;
         found.close(&system, destabiliser, limits, token)?;
         found.show_worst(&system, &structure, token);
     } else {
-        found.take(destabilise(&system, inside, &[], token)?);
+        found.take(destabilise(&system, inside, known, &token.with_share(FIRST_SHARE))?);
         found.mix(&system, token)?;
     }
     found.agree();
@@ -221,7 +222,11 @@ impl Stability {
         let back = (0..places.len().saturating_sub(1)).rev().map(|k| (k, Some(k + 1)));
         for (k, neighbour) in there.chain(back) {
             token.check()?;
+            if token.is_spent() {
+                break;
+            }
             let (omega, upper) = places[k];
+            token.spend(system.response_operations() + system.poles_operations());
             let Some(at) = Singular::new(system, omega).filter(|_| upper > 0.0) else { continue };
             let mut starts: Vec<Vec<f64>> = neighbour.and_then(|k| found[k].clone()).into_iter().collect();
             if neighbour.is_none_or(|neighbour| neighbour < k) {
@@ -264,6 +269,9 @@ impl Stability {
         places.push((usize::MAX, peak.omega, peak.upper));
         for (place, omega, upper) in places {
             token.check()?;
+            if token.is_spent() {
+                break;
+            }
             if !upper.is_finite() || upper == 0.0 {
                 continue;
             }

@@ -121,6 +121,37 @@ impl Interconnection {
         self.blocks.iter().filter(|block| block.is_real()).count()
     }
 
+    /// About how many operations it takes to find its transfer matrix at a frequency.
+    pub(crate) fn response_operations(&self) -> u64 {
+        let (n, m) = (self.states() as u64, self.c.rows().max(self.b.columns()) as u64);
+        8 * n * (n * n / 3 + n * m + m * m) + 1
+    }
+
+    /// About how many operations it takes to find its poles at parameters.
+    pub(crate) fn poles_operations(&self) -> u64 {
+        let (n, m) = (self.states() as u64, self.channels() as u64);
+        25 * n * n * n + 2 * m * m * (m + n) + 2 * m * n * n + 1
+    }
+
+    /// About how many operations it takes to find where a proof at a frequency ends: the eigenvalues of a Hamiltonian
+    /// matrix, and the proof at as many frequencies.
+    pub(crate) fn interval_operations(&self) -> u64 {
+        let (n, m) = (self.states() as u64, self.channels() as u64);
+        800 * n * n * n + (n + 10) * (self.response_operations() + 40 * m * m * m)
+    }
+
+    /// About how many operations the margins of a loop of it take: its gain at frequencies that show what it does, and
+    /// the eigenvalues of pencils.
+    pub(crate) fn margins_operations(&self) -> u64 {
+        let n = self.states() as u64;
+        (1_000 + 40 * n) * (3 * n * n * n + 30 * n * n + 100) + 600 * n * n * n
+    }
+
+    /// Whether blocks before the last one are complex: neglected dynamics beside a performance channel.
+    pub fn has_dynamics(&self) -> bool {
+        self.blocks.split_last().is_some_and(|(_, others)| others.iter().any(|block| !block.is_real()))
+    }
+
     /// The transfer matrix at jω from all columns of B to all rows of C; nothing at a pole.
     pub fn at(&self, omega: f64) -> Option<Matrix<Complex64>> {
         if omega.is_infinite() {

@@ -176,6 +176,10 @@ pub const FIRST_BRACKET: f64 = 1e-3;
 /// The step of the differences by which gains are climbed, of the half width of the box.
 pub const GAIN_DIFFERENCE: f64 = 1e-6;
 
+/// Rounds in which complex blocks are chosen one after the other for the largest gain: few do where they act on one
+/// another little, and each round only makes it larger.
+pub const DYNAMICS_ROUNDS: usize = 20;
+
 /// How near lower and upper bound come, relative, before the search with complex blocks ends.
 pub const MIXED_TOLERANCE: f64 = 1e-4;
 
@@ -298,3 +302,28 @@ pub const DRAWN_STEPS: usize = 24;
 
 /// A search for the smallest margin goes on from this relative change on.
 pub const ANOTHER_SWEEP: f64 = 1e-6;
+
+/// Intervals without a proof that are closer than this, relative, are told as one.
+pub const NEIGHBOURING_INTERVAL: f64 = 1e-3;
+
+/// By how much larger bounds are tried, one after the other, where the least one is not proved.
+pub const LOOSER_BOUNDS: [f64; 6] = [1.02, 1.1, 1.4, 2.0, 5.0, 20.0];
+
+/// The share of the work that bounds at the frequencies asked for may take.
+pub const SWEEP_SHARE: f64 = 0.3;
+
+/// The share of what is left then in which the bound of the whole axis is proved within a percent, before larger ones
+/// are tried.
+pub const CLOSE_SHARE: f64 = 0.6;
+
+/// The share of the work that the margin of stability may take where a gain is asked for too.
+pub const STABILITY_SHARE: f64 = 0.5;
+
+/// The share of what is left that the bound over frequency may take, before anything is searched for.
+pub const BOUND_SHARE: f64 = 0.7;
+
+/// The share of what is left that one search may take before others that follow it.
+pub const FIRST_SHARE: f64 = 0.5;
+
+/// Operations that poles at samples may take, which are for a picture only.
+pub const CLOUD_OPERATIONS: u64 = 2_000_000_000;

@@ -65,7 +65,7 @@ impl MarginKind {
             MarginKind::LeastGain => margins.least_gain,
             MarginKind::Phase => margins.phase,
             MarginKind::Delay => margins.delay,
-            MarginKind::Disk => Some(margins.disk),
+            MarginKind::Disk => margins.disk,
         }
     }
 
@@ -103,7 +103,13 @@ pub fn worst_margins(
     // A loop of many states takes a while at each of many parameters, so each is asked whether to stop.
     let calculate = |delta: &[f64]| {
         token.check().ok()?;
-        family(delta).and_then(|model| open(&model, input, output)).map(|l| l.margins())
+        // The nominal loop is looked at first, however little work is allowed.
+        if token.is_spent() && delta.iter().any(|x| *x != 0.0) {
+            return None;
+        }
+        let model = family(delta)?;
+        token.spend(model.margins_operations());
+        open(&model, input, output).map(|l| l.margins())
     };
     let margins = Remembered::new(&calculate);
     let mut worst = Vec::new();
@@ -210,8 +216,15 @@ pub fn step_analysis(
 ) -> Result<Option<StepAnalysis>, Cancelled> {
     let response = |delta: &[f64]| {
         token.check().ok()?;
+        if token.is_spent() && delta.iter().any(|x| *x != 0.0) {
+            return None;
+        }
         let (a, b, c, d) = entry(&family(delta)?, output, input);
-        step_response(&a, &b, &c, d)
+        let found = step_response(&a, &b, &c, d);
+        let n = a.rows() as u64;
+        let samples = found.as_ref().map_or(0, |found| found.t.len() as u64);
+        token.spend(60 * n * n * n + samples * (2 * n * n + 4 * n + 20) + 1_000);
+        found
     };
     let nominal = response(&vec![0.0; count]);
     token.check()?;

@@ -20,7 +20,8 @@ impl Default for Shown {
 }
 
 impl Shown {
-    fn new(unit: Option<&Unit>) -> Shown {
+    /// That of a unit which may be declared.
+    pub fn new(unit: Option<&Unit>) -> Shown {
         unit.map_or_else(Shown::default, |unit| Shown { unit: Some(unit.text.clone()), factor: unit.factor })
     }
 

@@ -15,10 +15,11 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, Spelling, code};
 use paynter_equations::{Derivation, readable_characteristic};
 use paynter_export::{self as export, Target};
-use paynter_graph::Causality;
+use paynter_graph::{Causality, flat_name};
 use paynter_numerics::LinearModel;
 use paynter_verify::Check;
 use paynter_view::json::{self, Naming};
+use paynter_view::units::Shown;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -212,19 +213,24 @@ impl Answer<RobustReport> {
     /// The document.
     pub fn document(&self, spelling: &dyn Spelling) -> json::Robust {
         let found = &self.result;
-        let list = found.quantities.iter();
-        let parameters: Vec<json::Uncertain<'_>> =
-            list.map(|q| (q.name.as_str(), Box::new(|delta| q.at(delta)) as Box<_>)).collect();
+        let both = found.quantities.iter().zip(&found.shown);
+        let parameters = both.map(|(quantity, shown)| json::Uncertain {
+            name: &quantity.name,
+            at: Box::new(|delta| quantity.at(delta)),
+            shown: shown.clone(),
+            is_parameter: quantity.is_parameter,
+        });
+        let parameters = parameters.collect();
+        let uncertainty = json::Uncertainty { parameters, dynamics: &found.dynamics, regular: found.regular };
         let is_linearised = |finding: &Diagnostic| finding.code == code::LINEARISED_INTERCONNECTION;
         let diagnostics = self.diagnostics(spelling);
         let (states, verified) = (&found.states, found.verified);
-        let wholes = found.quantities.iter().filter(|quantity| !quantity.is_parameter);
-        let wholes: Vec<&str> = wholes.map(|quantity| quantity.name.as_str()).collect();
         let gain = found.pair.as_ref().zip(found.found.gain.as_ref());
-        let gain = gain.map(|(pair, gain)| json::RobustGain::new(pair, &parameters, gain));
+        let in_units = (found.gain_shown.clone(), found.allowed);
+        let gain = gain.map(|(pair, gain)| json::RobustGain::new(pair, &uncertainty, gain, in_units));
         let document = json::Robust::new(
             &self.graph.name,
-            (&parameters, &wholes),
+            &uncertainty,
             states,
             &found.found,
             verified,
@@ -252,13 +258,18 @@ impl Answer<LoopReport> {
             step.entry(output.clone()).or_default().insert(input.clone(), figures);
         }
         let locus = found.locus.as_ref();
+        let parameters_shown = found
+            .tolerances
+            .iter()
+            .map(|(place, _)| (flat_name(&graph.parameters[*place].name), Shown::parameter(graph, *place)));
         json::OpenLoop::new(
             (&graph.name, &found.place),
             &found.found,
             json::LoopMargins::new(graph, &found.found, &found.tolerances),
             (loop_gain, closed),
             step,
-            locus.map(|(parameter, locus)| json::Locus::new(parameter.as_deref(), locus)),
+            locus.map(|(parameter, locus)| json::Locus::new(graph, parameter.as_deref(), locus)),
+            parameters_shown.collect(),
             self.diagnostics(spelling),
         )
     }

@@ -27,6 +27,8 @@ pub struct LftOptions {
     pub only: Vec<String>,
     /// The model may be certain, because something else than its parameters is not.
     pub may_be_certain: bool,
+    /// The box may hold values at which I − D11 Δ is singular: whoever asks tells how far it may grow.
+    pub may_be_ill_posed: bool,
 }
 
 /// The standard interconnection model with what was checked before.
@@ -158,7 +160,7 @@ fn interconnected(
     let mut pool = view.overlay();
     let found = interconnect(&mut pool, graph, causality, equations, request, token).and_then(|found| {
         let asked: &[usize] = if options.only.is_empty() { &[] } else { &request.parameters };
-        findings.extend(found.findings(graph, asked, options.may_be_certain)?);
+        findings.extend(found.findings(graph, asked, (options.may_be_certain, options.may_be_ill_posed))?);
         let conditions = match view.space.as_deref() {
             Some(space) => {
                 let nominal = exact_values(&mut pool, graph);

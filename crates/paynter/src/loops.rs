@@ -3,7 +3,7 @@
 use crate::answer::{Asked, QueryError, after};
 use crate::equations::written_out;
 use crate::model::Found;
-use crate::{Model, TERMS, TransferMatrix};
+use crate::{Model, TERMS, TransferMatrix, WORK};
 use paynter_algebra::Pool;
 use paynter_base::{CancellationToken, Diagnostics};
 use paynter_graph::flat_name;
@@ -11,7 +11,7 @@ use paynter_numerics::grid::Frequencies;
 use paynter_numerics::parametric::{Varied, chosen_parameters, declared_tolerances};
 use paynter_numerics::response::{ResponseChoice, chosen_pairs};
 use paynter_numerics::{LinearModel, Matrices};
-use paynter_robust::locus::{Locus, decades_around, gain_locus, parameter_locus};
+use paynter_robust::locus::{Locus, Span as LocusSpan, decades_around, gain_locus, parameter_locus};
 use paynter_robust::loop_analysis::{LoopAnalysis, LoopQuestion};
 use paynter_robust::loops::OpenLoop;
 use paynter_robust::tolerances::Family;
@@ -21,6 +21,9 @@ use std::sync::Arc;
 
 /// Transfer functions of a loop with more states than this are not written in symbols.
 const SYMBOLIC_STATES: usize = 40;
+
+/// About how many operations it takes to derive a nonlinear model at other values and to find its operating point again.
+const POINT_OPERATIONS: u64 = 20_000_000;
 
 /// What to find out about a loop.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +38,8 @@ pub struct LoopOptions {
     pub inputs: Vec<String>,
     /// Along what the closed-loop poles are followed, where they are wanted.
     pub locus: Option<LocusChoice>,
+    /// Searches within the tolerances take so many operations at most, about; [`WORK`](crate::WORK) where left out.
+    pub work: Option<u64>,
 }
 
 /// Along what poles are followed.
@@ -42,8 +47,8 @@ pub struct LoopOptions {
 pub struct LocusChoice {
     /// The parameter; a factor of the loop gain where left out.
     pub parameter: Option<String>,
-    /// From, to, and number of values in logarithmic steps, in SI; a decade to both sides where left out.
-    pub range: Option<Frequencies>,
+    /// The values, in the unit that the parameter declares; a decade to both sides where left out.
+    pub range: Option<LocusSpan>,
 }
 
 /// What there is to say about a loop.
@@ -124,6 +129,8 @@ impl Model {
             parameters: tolerances.len(),
             omega: options.omega.map(|omega| omega.list()),
             steps: chosen_pairs(&names.1[..returned], &names.0[..injected], &choice)?,
+            evaluation: if linear.point.is_none() { 0 } else { POINT_OPERATIONS },
+            work: options.work.or(Some(WORK)),
         };
         let family = self.family(stage, &tolerances, pool, token);
         let found = question.answer(&*family, token)?;
@@ -167,13 +174,17 @@ impl Model {
         pool: &Pool,
         token: &CancellationToken,
     ) -> Result<(Option<String>, Locus), QueryError> {
-        let values = |number: f64| choice.range.map_or_else(|| decades_around(number), |range| range.list());
-        let Some(name) = &choice.parameter else { return Ok((None, gain_locus(opened, values(1.0)))) };
+        let values = |number: f64, factor: f64| match choice.range {
+            Some(range) => range.list().into_iter().map(|value| value * factor).collect(),
+            None => decades_around(number),
+        };
+        let Some(name) = &choice.parameter else { return Ok((None, gain_locus(opened, values(1.0, 1.0)))) };
         let graph = &stage.view.graph;
         let place = chosen_parameters(graph, std::slice::from_ref(name))?[0];
         let parameter = &graph.parameters[place];
         let family = self.family(stage, &[(place, 1.0)], pool, token);
-        let found = parameter_locus(&*family, parameter.number, values(parameter.number));
+        let factor = parameter.unit.as_ref().map_or(1.0, |unit| unit.factor);
+        let found = parameter_locus(&*family, parameter.number, values(parameter.number, factor));
         Ok((Some(flat_name(&parameter.name)), found))
     }
 }

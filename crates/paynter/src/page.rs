@@ -4,7 +4,7 @@ use crate::answer::{Answer, Asked, QueryError, optional};
 use crate::estimate::EstimateOptions;
 use crate::model::Found;
 use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
-use crate::{BodeOptions, LftOptions, LinearModel, Model, ResponseOptions};
+use crate::{BodeOptions, LftOptions, LinearModel, Model, ResponseOptions, RobustOptions};
 use paynter_algebra::poly;
 use paynter_base::{CancellationToken, Diagnostics, Plain, Severity};
 use paynter_equations::transfer;
@@ -107,6 +107,7 @@ const SECTIONS: &[Maker] = &[
     ("bode", "Frequency response", "bode", Size::response, frequency),
     ("sensitivity", "Sensitivities and tolerances", "sensitivity", Size::sensitivity, sensitivity),
     ("interconnection", "Standard interconnection model", "lft", Size::interconnection, interconnection),
+    ("robustness", "Robustness", "robust", Size::robustness, robustness),
     ("simulation", "Response over time", "simulate", Size::nothing, simulation),
     ("time-sensitivity", "Sensitivities over time", "simulate", Size::nothing, time_sensitivity),
     ("energy", "Energy", "simulate", Size::nothing, energy),
@@ -269,6 +270,12 @@ fn interconnection(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let diagram = graph.as_ref().and_then(|graph| graph.diagram.as_ref());
     let conditions = json::Conditions::new(&found.equations, &found.conditions);
     Ok(report::interconnection(found.pool(), &found.found, &conditions, diagram))
+}
+
+fn robustness(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let options = RobustOptions { work: Some(report::ROBUSTNESS), ..RobustOptions::default() };
+    let found = asking.noted(asking.model.robust(&options, asking.token))?;
+    Ok(report::robustness(&found.document(&Plain)))
 }
 
 /// Simulates for as long as the slowest mode takes; says how far the run came where it stopped.

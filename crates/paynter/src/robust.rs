@@ -1,11 +1,11 @@
 //! The question for robustness: how far parameters may drift before the model is unstable or its gain too large.
 
-use crate::answer::{Asked, QueryError};
+use crate::answer::{Asked, QueryError, refused};
 use crate::{LftOptions, Model, StandardInterconnection};
 use num_complex::Complex64;
-use paynter_base::{CancellationToken, Diagnostics};
-use paynter_graph::{RationalFunction, rational_function};
-use paynter_interconnect::{Numbers, UncertainQuantity};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
+use paynter_graph::{Amount, RationalFunction, flat_name, rational_function};
+use paynter_interconnect::{Numbers, Singular, UncertainQuantity};
 use paynter_numerics::grid::Frequencies;
 use paynter_numerics::poles::expanded;
 use paynter_numerics::response::{ResponseChoice, chosen_places};
@@ -13,6 +13,10 @@ use paynter_robust::branch::Limits;
 use paynter_robust::robustness::{RobustQuestion, Robustness};
 use paynter_robust::stability::nearest_pole;
 use paynter_robust::{Block, Interconnection, Matrix, Weight};
+use paynter_view::units::Shown;
+
+/// The operations that bounds and searches take at most where nobody says how many: half a minute or so.
+pub const WORK: u64 = 200_000_000_000;
 
 /// What to prove and to search for.
 #[derive(Debug, Clone, Default)]
@@ -23,14 +27,17 @@ pub struct RobustOptions {
     pub omega: Option<Frequencies>,
     /// The output and the input of a worst-case gain.
     pub pair: Option<(String, String)>,
-    /// Robust performance: a gain that may not be exceeded.
-    pub gain: Option<f64>,
+    /// Robust performance: a gain that may not be exceeded, in the unit of the output per that of the input where it has
+    /// none of its own.
+    pub gain: Option<Amount>,
     /// Neglected dynamics by signal: the radius of Δ in 1 + Δ(s), a number or a transfer function in s.
     pub dynamics: Vec<(String, String)>,
     /// The relative gap at which branch and bound ends.
     pub gap: f64,
     /// Branch and bound looks at so many parts of the box; none where zero.
     pub nodes: usize,
+    /// All of it takes so many operations at most, about; [`WORK`] where left out.
+    pub work: Option<u64>,
 }
 
 /// What there is to say about robustness.
@@ -38,6 +45,12 @@ pub struct RobustOptions {
 pub struct RobustReport {
     /// The uncertain quantities, in the order of δ.
     pub quantities: Vec<UncertainQuantity>,
+    /// The units that people are shown them in.
+    pub shown: Vec<Shown>,
+    /// The signals with neglected dynamics, in the order of their blocks.
+    pub dynamics: Vec<String>,
+    /// The scalings of the box up to which I − D11 Δ is regular and at which it is singular, where that is in the box.
+    pub regular: Option<(f64, f64)>,
     /// The names of the states.
     pub states: Vec<String>,
     /// The margin, the worst-case gain, and poles.
@@ -46,6 +59,10 @@ pub struct RobustReport {
     pub verified: Option<Complex64>,
     /// The output and the input of the worst-case gain.
     pub pair: Option<(String, String)>,
+    /// The unit that people are shown the gain in.
+    pub gain_shown: Shown,
+    /// Robust performance: the gain that may not be exceeded, in SI.
+    pub allowed: Option<f64>,
 }
 
 impl Model {
@@ -58,7 +75,9 @@ impl Model {
             model = model.injected(signal, token)?.1;
         }
         let (only, may_be_certain) = (options.only.clone(), !options.dynamics.is_empty());
-        let lft = LftOptions { normalized: true, only, may_be_certain, ..LftOptions::default() };
+        let may_be_ill_posed = true;
+        let lft =
+            LftOptions { normalized: true, only, may_be_certain, may_be_ill_posed, ..LftOptions::default() };
         model
             .lft(&lft, token)?
             .and_then(|standard, findings| self.robust_report(standard, &radii, options, findings, token))
@@ -80,19 +99,67 @@ impl Model {
                 &ResponseChoice { outputs, inputs, ..ResponseChoice::default() },
             )
         };
+        let pair = options.pair.as_ref().map(place).transpose()?;
+        let gain_shown = self.unit_of_gain(options.pair.as_ref());
+        let allowed = options.gain.as_ref().map(|gain| {
+            let found = gain.in_si(gain_shown.unit.as_deref(), gain_shown.factor);
+            found.map_err(|wrong| refused(Diagnostic::new(code::BAD_COMMAND_LINE, wrong)))
+        });
+        let allowed = allowed.transpose()?;
         let question = RobustQuestion {
             omega: options.omega.map(|omega| omega.list()),
             limit: interconnection.reach(),
             limits: (options.nodes > 0).then_some(Limits { gap: options.gap, nodes: options.nodes }),
-            pair: options.pair.as_ref().map(place).transpose()?,
-            gain: options.gain,
+            pair,
+            gain: allowed,
+            start: interconnection.singular().map(|singular| beyond(singular, interconnection.blocks.len())),
+            work: options.work.or(Some(WORK)),
         };
         let found = question.answer(&numbers(interconnection).with_dynamics(radii), token)?;
         findings.extend(found.findings(&interconnection.states));
         let quantities = interconnection.quantities();
         let verified = self.verified(&quantities, &found, token);
+        let shown = quantities.iter().map(|quantity| self.unit_of(quantity)).collect();
+        let dynamics = options.dynamics.iter().map(|(signal, _)| signal.clone()).collect();
         let (states, pair) = (interconnection.states.clone(), options.pair.clone());
-        Ok(RobustReport { quantities, states, found, verified, pair })
+        let regular = interconnection.singular().map(|singular| (singular.regular, singular.scale));
+        Ok(RobustReport {
+            quantities,
+            shown,
+            dynamics,
+            regular,
+            states,
+            found,
+            verified,
+            pair,
+            gain_shown,
+            allowed,
+        })
+    }
+
+    /// The unit in which this model declares an uncertain quantity.
+    fn unit_of(&self, quantity: &UncertainQuantity) -> Shown {
+        let Some(graph) = self.graph() else { return Shown::default() };
+        // Parts of submodels have plain names in linearised models.
+        let same = |name: &str| {
+            let name = flat_name(name);
+            name == quantity.name || name.replace('.', "_") == quantity.name
+        };
+        let place = graph.parameters.iter().position(|parameter| same(&parameter.name));
+        let derived = || graph.derived.iter().find(|derived| same(&derived.name));
+        match place {
+            Some(place) => Shown::parameter(&graph, place),
+            None => Shown::new(derived().and_then(|derived| derived.unit.as_ref())),
+        }
+    }
+
+    /// The unit of an output per that of an input.
+    fn unit_of_gain(&self, pair: Option<&(String, String)>) -> Shown {
+        let Some((graph, (output, input))) = self.graph().zip(pair) else { return Shown::default() };
+        let output = graph.outputs.iter().position(|known| flat_name(&known.name) == flat_name(output));
+        let input = graph.inputs.iter().position(|known| flat_name(&known.name) == flat_name(input));
+        let shown = output.map(|place| Shown::output(&graph, place)).unwrap_or_default();
+        shown.per(&input.map(|place| Shown::input(&graph, place)).unwrap_or_default())
     }
 
     /// The radii of neglected dynamics over frequency.
@@ -116,7 +183,7 @@ impl Model {
         let pole = worst.pole.filter(|_| quantities.iter().all(|quantity| quantity.is_parameter))?;
         let graph = self.graph()?;
         let values = quantities.iter().zip(&worst.delta).filter_map(|(quantity, delta)| {
-            let same = |name: &str| paynter_graph::flat_name(name) == quantity.name;
+            let same = |name: &str| flat_name(name) == quantity.name;
             let parameter = graph.parameters.iter().find(|parameter| same(&parameter.name))?;
             Some((quantity.name.as_str(), parameter.in_declared_unit(quantity.at(*delta))))
         });
@@ -125,6 +192,14 @@ impl Model {
         let spectrum = moved.result.spectrum(&moved.pool, &moved.view.graph, &matrices, &[], token).ok()?;
         nearest_pole(&expanded(&spectrum.poles), pole)
     }
+}
+
+/// Values at which I − D11 Δ is singular, with a little more, so that rounding does not make them regular.
+fn beyond(singular: &Singular, blocks: usize) -> Vec<f64> {
+    let more = 1.0 + f64::EPSILON.sqrt();
+    let mut delta = vec![0.0; blocks];
+    singular.deltas.iter().for_each(|(block, value)| delta[*block] = more * value);
+    delta
 }
 
 /// The matrices of an interconnection in numbers.

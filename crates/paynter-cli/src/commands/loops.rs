@@ -6,8 +6,8 @@ use crate::fraction::Denominators;
 use crate::spelling::CommandLine;
 use crate::table::columns;
 use crate::{input, picture};
-use paynter::json::{LoopMargins, MarginAt, OpenLoop, StepFigures, WorstLoop};
-use paynter::number::significant;
+use paynter::json::{FigureRange, LoopMargins, MarginAt, OpenLoop, StepFigures, WorstLoop};
+use paynter::number::{significant, unit as spelled};
 use paynter::plot::Figure;
 use paynter::{Diagnostic, LocusChoice, LoopOptions, code};
 
@@ -33,6 +33,7 @@ pub fn run(arguments: &LoopArgs, global: &Global) -> Answer {
             parameter: arguments.over.clone().filter(|over| over != GAIN),
             range: arguments.range,
         }),
+        work: Some(arguments.work * 1_000_000),
     };
     match model.open_loop(&options, global.token()) {
         Ok(answer) => {
@@ -87,7 +88,7 @@ fn text(found: &OpenLoop, global: &Global) -> String {
         .into_iter()
         .map(|[key, name, value, at]| {
             let (worst, place) = match worst.and_then(|worst| worst.get(&key)) {
-                Some(worst) => (worst_value(worst, &key), parameters(worst)),
+                Some(worst) => (worst_value(worst, &key), parameters(found, worst)),
                 None => (String::new(), String::new()),
             };
             [name, value, at, worst, place]
@@ -107,8 +108,11 @@ fn text(found: &OpenLoop, global: &Global) -> String {
     let peak = |name: &str, at: &MarginAt| {
         format!("  largest |{name}|: {}{}\n", significant(at.value), place(at, global))
     };
-    text.push_str(&peak("S", &found.margins.sensitivity_peak));
-    text.push_str(&peak("T", &found.margins.complementary_peak));
+    // Of a loop that is not stable these are no gains of anything.
+    if found.margins.stable {
+        text.push_str(&peak("S", &found.margins.sensitivity_peak));
+        text.push_str(&peak("T", &found.margins.complementary_peak));
+    }
     for (output, inputs) in &found.step {
         for (input, step) in inputs {
             text.push_str(&format!("\nStep of {input}, response of {output}\n{}", step_table(step)));
@@ -142,13 +146,19 @@ fn margins(margins: &LoopMargins, global: &Global) -> Vec<[String; 4]> {
         };
         [key.to_owned(), name.to_owned(), value, place]
     };
-    let disk = &margins.disk;
+    if !margins.stable {
+        return vec![
+            row("gain", "stable from", margins.gain, "", "no growth"),
+            row("least_gain", "stable up to", margins.least_gain, "", "no decrease"),
+        ];
+    }
+    let disk = margins.disk.map(|disk| MarginAt { value: disk.value, omega: disk.omega, hz: disk.hz });
     vec![
         row("gain", "gain", margins.gain, "", "any growth"),
         row("least_gain", "least gain", margins.least_gain, "", "any decrease"),
         row("phase", "phase", margins.phase, "°", "any"),
         row("delay", "delay", margins.delay, " s", "any"),
-        ["disk".to_owned(), "disk".to_owned(), significant(disk.value), frequency(disk.omega)],
+        row("disk", "disk", disk, "", "any"),
     ]
 }
 
@@ -171,37 +181,56 @@ fn worst_value(worst: &WorstLoop, key: &str) -> String {
     }
 }
 
-fn parameters(worst: &WorstLoop) -> String {
-    let list = worst.parameters.iter().map(|(name, value)| format!("{name} = {}", significant(*value)));
-    list.collect::<Vec<_>>().join(", ")
+fn parameters(found: &OpenLoop, worst: &WorstLoop) -> String {
+    let entry = |(name, value): (&String, &f64)| {
+        let shown = found.parameters_shown.get(name).cloned().unwrap_or_default();
+        let unit = shown.unit.as_deref().map_or_else(String::new, |unit| format!(" {}", spelled(unit)));
+        format!("{name} = {}{unit}", significant(shown.of(*value)))
+    };
+    worst.parameters.iter().map(entry).collect::<Vec<_>>().join(", ")
+}
+
+/// The parameter whose tolerance moves a figure most, with its derivative.
+fn steepest(range: &FigureRange) -> Option<(&String, f64)> {
+    let known = range.sensitivity.iter().filter_map(|(name, derivative)| Some((name, (*derivative)?)));
+    let moving = known.filter(|(_, derivative)| *derivative != 0.0);
+    moving.max_by(|a, b| {
+        let moves = |(name, derivative): &(&String, f64)| {
+            let span = range.tolerance_of.get(*name).copied().unwrap_or(1.0);
+            (derivative * span).abs()
+        };
+        moves(a).total_cmp(&moves(b))
+    })
 }
 
 fn step_table(step: &StepFigures) -> String {
     let optional = |value: Option<f64>| value.map_or("–".to_owned(), significant);
     let rows = [
-        ("final_value", "final value", Some(step.final_value)),
-        ("rise_time", "rise time [s]", step.rise_time),
-        ("settling_time", "settling time [s]", step.settling_time),
-        ("overshoot", "overshoot [%]", step.overshoot),
+        (
+            "final_value",
+            format!("final value{}", step.shown.brackets()),
+            Some(step.shown.of(step.final_value)),
+        ),
+        ("rise_time", "rise time [s]".to_owned(), step.rise_time),
+        ("settling_time", "settling time [s]".to_owned(), step.settling_time),
+        ("overshoot", "overshoot [%]".to_owned(), step.overshoot),
     ];
     let rows = rows.map(|(key, name, value)| {
         let range = step.tolerance.get(key);
         let (between, most) = match range {
             Some(range) => {
-                let steepest =
-                    range.sensitivity.iter().filter_map(|(name, derivative)| Some((name, (*derivative)?)));
-                let steepest = steepest.filter(|(_, derivative)| *derivative != 0.0);
-                let steepest = steepest.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
-                (
-                    format!("{} … {}", significant(range.low), significant(range.high)),
-                    steepest.map_or(String::new(), |(name, derivative)| {
-                        format!("∂/∂{name} = {}", significant(derivative))
-                    }),
-                )
+                let steepest = steepest(range).map_or(String::new(), |(name, derivative)| {
+                    let shown = range.sensitivity_shown.get(name).cloned().unwrap_or_default();
+                    let unit =
+                        shown.unit.as_deref().map_or_else(String::new, |unit| format!(" {}", spelled(unit)));
+                    format!("∂/∂{name} = {}{unit}", significant(shown.of(derivative)))
+                });
+                let number = |value: f64| significant(range.shown.of(value));
+                (format!("{} … {}", number(range.low), number(range.high)), steepest)
             }
             None => (String::new(), String::new()),
         };
-        [name.to_owned(), optional(value), between, most]
+        [name, optional(value), between, most]
     });
-    columns(["FIGURE", "NOMINAL", "WITHIN TOLERANCES", "STEEPEST"], &rows)
+    columns(["FIGURE", "NOMINAL", "WITHIN TOLERANCES", "MOST MOVED BY"], &rows)
 }

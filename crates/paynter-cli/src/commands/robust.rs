@@ -12,9 +12,6 @@ use paynter::plot::Figure;
 use paynter::{Diagnostic, RobustOptions, code};
 use std::collections::BTreeMap;
 
-/// So many intervals of frequency without a proof are printed.
-const UNRESOLVED: usize = 6;
-
 /// Shows how far parameters may drift.
 pub fn run(arguments: &RobustArgs, global: &Global) -> Answer {
     if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
@@ -28,10 +25,11 @@ pub fn run(arguments: &RobustArgs, global: &Global) -> Answer {
         only: arguments.only.clone(),
         omega: arguments.omega.map(|omega| global.angular(omega)),
         pair: arguments.output.clone().zip(arguments.input.clone()),
-        gain: arguments.gain,
+        gain: arguments.gain.clone(),
         dynamics: arguments.dynamics.clone(),
         gap: arguments.gap,
         nodes: arguments.nodes,
+        work: Some(arguments.work * 1_000_000),
     };
     match model.robust(&options, global.token()) {
         Ok(mut answer) => {
@@ -61,35 +59,14 @@ fn figure(found: &Robust, which: RobustFigure) -> Result<Figure, Box<Diagnostic>
 
 fn text(found: &Robust, global: &Global) -> String {
     let mut text = format!("{}: robust stability\n\n", found.model);
-    let lower = significant(found.margin.lower);
-    let all = if found.parameters.is_empty() { "radii of neglected dynamics" } else { "tolerances" };
-    match (found.margin.upper, found.limit) {
-        (Some(upper), _) => {
-            text.push_str(&format!(
-                "  margin: {lower} (proved) to {} ({}) times the {all}\n",
-                significant(upper),
-                if found.attained { "attained" } else { "found" }
-            ));
-        }
-        (None, Some(limit)) if found.margin.lower >= limit => {
-            text.push_str(&format!(
-                "  stable up to {lower} times the {all}, where a parameter reaches zero\n"
-            ));
-        }
-        (None, _) => text.push_str(&format!("  margin: at least {lower} times the {all} (proved)\n")),
-    }
-    let inside = found.margin.lower >= 1.0;
-    let outside = found.margin.upper.is_some_and(|upper| upper < 1.0) && (found.attained || found.linearised);
-    let what = if found.linearised { "the linearisation, its point held, is " } else { "" };
-    text.push_str(&match (inside, outside) {
-        (true, _) => format!("  {what}stable within all {all}\n"),
-        (_, true) => format!("  {what}not stable within all {all}\n"),
-        _ => format!("  whether it is stable within all {all} is not decided\n"),
-    });
+    found.margin_words().iter().for_each(|line| text.push_str(&format!("  {line}\n")));
     if let Some(worst) = &found.worst {
         let place = frequency(worst.omega, global);
         let what = if found.parameters.is_empty() { "dynamics" } else { "parameters" };
-        text.push_str(&format!("\nWorst {what} found, with a pole on the imaginary axis at {place}\n"));
+        text.push_str(&match worst.omega {
+            Some(_) => format!("\nWorst {what} found, with a pole on the imaginary axis at {place}\n"),
+            None => format!("\nWorst {what} found, at which the equations have no solution\n"),
+        });
         text.push_str(&parameters(found, &worst.parameters));
         if let Some([re, im]) = worst.verified_pole {
             // Beside its distance from the origin the rest of a real part is rounding.
@@ -122,21 +99,8 @@ fn text(found: &Robust, global: &Global) -> String {
 
 /// The intervals of frequency on which no bound is proved.
 fn unresolved(found: &Robust, global: &Global) -> String {
-    let count = found.unresolved.len();
-    if count == 0 {
-        return String::new();
-    }
-    let end = |omega: Option<f64>| omega.map_or("∞".to_owned(), |w| significant(global.frequency(w)));
-    let shown = found.unresolved.iter().take(UNRESOLVED).map(|[low, high]| match low == high {
-        true => end(*low),
-        false => format!("{} … {}", end(*low), end(*high)),
-    });
-    let (shown, unit) = (shown.collect::<Vec<_>>().join(", "), global.frequency_unit());
-    let more = match count > UNRESOLVED {
-        true => format!(" and {} more; `--json` lists them", count - UNRESOLVED),
-        false => String::new(),
-    };
-    format!("\n  no bound of μ is proved at frequencies of {shown} {unit}{more}\n")
+    let words = found.unresolved_words(&|omega| global.frequency(omega), global.frequency_unit());
+    words.map_or_else(String::new, |words| format!("\n  {words}; `--json` has them all\n"))
 }
 
 fn frequency(omega: Option<f64>, global: &Global) -> String {
@@ -150,37 +114,44 @@ fn parameters(found: &Robust, values: &BTreeMap<String, f64>) -> String {
     if values.is_empty() {
         return String::new();
     }
-    let rows: Vec<[String; 4]> = values
-        .iter()
-        .map(|(name, value)| {
-            let (nominal, delta) = match found.parameters.get(name) {
-                Some(range) => {
-                    let half = 0.5 * (range.high - range.low);
-                    (significant(range.nominal), significant((value - range.nominal) / half))
-                }
-                None => (String::new(), String::new()),
-            };
-            [name.clone(), nominal, significant(*value), delta]
-        })
-        .collect();
-    columns(["PARAMETER", "NOMINAL", "HERE", "OF ITS TOLERANCE"], &rows)
+    columns(["PARAMETER", "NOMINAL", "HERE", "OF ITS TOLERANCE"], &found.rows_of(values))
 }
 
 fn gain_text(found: &Robust, gain: &RobustGain, global: &Global) -> String {
-    let upper = gain
-        .upper
-        .map_or("no bound is proved".to_owned(), |upper| format!("{} (proved)", significant(upper)));
+    let number = |value: f64| significant(gain.shown.of(value));
+    if found.margin.upper.is_some_and(|upper| upper < 1.0) {
+        return format!(
+            "\nWorst-case gain {} / {}{}\n  none: the model is not stable within all tolerances; nominal {}\n",
+            gain.output,
+            gain.input,
+            gain.shown.brackets(),
+            number(gain.nominal)
+        );
+    }
+    let upper =
+        gain.upper.map_or("no bound is proved".to_owned(), |upper| format!("{} (proved)", number(upper)));
     let mut text = format!(
-        "\nWorst-case gain {} / {}\n  {} (attained) to {upper}, nominal {}\n  attained at {}{}\n",
+        "\nWorst-case gain {} / {}{}\n  {} (attained) to {upper}, nominal {}\n  attained at {}{}\n",
         gain.output,
         gain.input,
-        significant(gain.lower),
-        significant(gain.nominal),
+        gain.shown.brackets(),
+        number(gain.lower),
+        number(gain.nominal),
         frequency(gain.omega, global),
-        if gain.parameters.is_empty() { "" } else { " with" }
+        if gain.parameters.is_empty() && gain.dynamics.is_empty() { "" } else { " with" }
     );
     text.push_str(&parameters(found, &gain.parameters));
-    if let Some(performance) = gain.performance {
+    for dynamics in &gain.dynamics {
+        let [re, im] = dynamics.share;
+        let sign = if im < 0.0 { '−' } else { '+' };
+        text.push_str(&format!(
+            "  Δ at {} = ({} {sign} {}j) of its radius\n",
+            dynamics.signal,
+            significant(re),
+            significant(im.abs())
+        ));
+    }
+    if let Some((performance, allowed)) = gain.performance.zip(gain.allowed) {
         let verdict = if performance.lower >= 1.0 {
             "holds within the tolerances"
         } else {
@@ -189,7 +160,8 @@ fn gain_text(found: &Robust, gain: &RobustGain, global: &Global) -> String {
         let upper =
             performance.upper.map_or(String::new(), |upper| format!(" to {} (attained)", significant(upper)));
         text.push_str(&format!(
-            "  robust performance {verdict}: margin {} (proved){upper}\n",
+            "  robust performance, a gain of {} at most, {verdict}: margin {} (proved){upper}\n",
+            number(allowed),
             significant(performance.lower)
         ));
     }

@@ -22,6 +22,7 @@ const SECTIONS: &[&str] = &[
     "bode",
     "sensitivity",
     "interconnection",
+    "robustness",
     "simulation",
     "time-sensitivity",
     "energy",

@@ -137,6 +137,74 @@ fn json_is_in_si_and_names_what_people_see() {
     assert_eq!(gains["parameters_unit"]["R"], "kohm");
 }
 
+/// Robustness and loops: numbers of the document are in SI whatever the units of the model, people read declared ones, and
+/// a gain or a range that is asked for is in them too.
+#[test]
+fn robustness_and_loops_are_told_in_declared_units() {
+    let folder = folder("units_robust");
+    let units = [RESISTANCE[1], INDUCTANCE[1], CONSTANT[0], INERTIA[0]];
+    let first = |units: Units| units[0];
+    let si =
+        motor(&PARAMETERS.map(|(_, _, units)| first(units)), first(VOLTAGE), [first(SPEED), first(CURRENT)]);
+    std::fs::write(folder.join("si.bg"), si).unwrap();
+    std::fs::write(folder.join("m.bg"), motor(&units, VOLTAGE[1], [SPEED[1], CURRENT[1]])).unwrap();
+    // rad/s per V, in rpm per mV.
+    let size = 1e3 * SPEED[1].1;
+    let near = |a: &serde_json::Value, b: f64| {
+        let a = a.as_f64().unwrap();
+        assert!((a - b).abs() <= 1e-4 * b.abs(), "{a} {b}");
+    };
+    let asked = |file: &str, gain: &str, more: &[&str]| {
+        let mut arguments = vec!["robust", file, "--output", "speed", "--input", "V", "--gain", gain];
+        arguments.extend(more);
+        paynter(&folder, &arguments)
+    };
+    let right = asked("si.bg", "1.5", &["--json"]).json();
+    for gain in [format!("{:e}", 1.5 / size), "1.5 [rad/s/V]".to_owned()] {
+        let found = asked("m.bg", &gain, &["--json"]).json();
+        near(&found["gain"]["allowed"], 1.5);
+        for key in ["lower", "upper", "nominal"] {
+            near(&found["gain"][key], right["gain"][key].as_f64().unwrap());
+        }
+        near(&found["gain"]["performance"]["lower"], right["gain"]["performance"]["lower"].as_f64().unwrap());
+        assert_eq!(
+            (&found["gain"]["value_unit"], &found["parameters_unit"]["R"]),
+            (&"rpm/mV".into(), &"kohm".into())
+        );
+    }
+    let wrong = asked("m.bg", "1.5 [A/V]", &[]);
+    assert!(wrong.code != Some(0) && wrong.stderr.contains("rpm/mV"), "{}", wrong.stderr);
+    let shown = asked("m.bg", "0.01", &[]).stdout;
+    assert!(shown.contains("speed / V [rpm/mV]") && shown.contains("R [kohm]"), "{shown}");
+    let nominal: f64 =
+        shown.split("nominal ").nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    near(&right["gain"]["nominal"], nominal * size);
+
+    let range = |file: &str, range: &str| {
+        let common = ["loop", file, "--open", "d", "--over", "R", "--range", range, "--json"];
+        paynter(&folder, &common).json()
+    };
+    let (right, found) = (range("si.bg", "0.5:2:3"), range("m.bg", "0.0005:0.002:3"));
+    for k in 0..3 {
+        near(&found["locus"]["values"][k], right["locus"]["values"][k].as_f64().unwrap());
+        near(&found["locus"]["poles"][k][0][0], right["locus"]["poles"][k][0][0].as_f64().unwrap());
+    }
+    let (ours, theirs) = (&found["step"]["speed"]["V"], &right["step"]["speed"]["V"]);
+    near(&ours["final_value"], theirs["final_value"].as_f64().unwrap());
+    let (ours, theirs) = (&ours["tolerance"]["rise_time"], &theirs["tolerance"]["rise_time"]);
+    near(&ours["sensitivity"]["R"], theirs["sensitivity"]["R"].as_f64().unwrap());
+    assert_eq!(
+        (
+            &found["step"]["speed"]["V"]["value_unit"],
+            &ours["sensitivity_unit"]["R"],
+            &found["locus"]["values_unit"]
+        ),
+        (&"rpm/mV".into(), &"s/kohm".into(), &"kohm".into())
+    );
+    let shown = paynter(&folder, &["loop", "m.bg", "--open", "d"]).stdout;
+    assert!(shown.contains("final value [rpm/mV]") && shown.contains(" kΩ"), "{shown}");
+}
+
 #[test]
 fn units_of_other_fields_are_known() {
     let folder = folder("units_known");

@@ -270,25 +270,32 @@ class Model:
         omega: Frequencies = None,
         output: str | None = None,
         input: str | None = None,
-        gain: float | None = None,
+        gain: float | str | None = None,
         dynamics: Mapping[str, float | str] | None = None,
         gap: float = 1e-3,
         nodes: int = 500,
+        work: int | None = None,
         progress: bool = False,
     ) -> Robustness:
-        """How far parameters may drift before the model is unstable, and its worst-case gain."""
+        """How far parameters may drift before the model is unstable, and its worst-case gain.
+
+        ``work`` is the number of operations after which it ends, with what is proved and found by then.
+        ``gain`` is in the unit of the output per that of the input, or has one of its own: ``"2.5 [rpm/V]"``.
+        """
         if (output is None) != (input is None):
             raise TypeError("a worst-case gain needs both output= and input=")
         pair = None if output is None else (output, input)
-        gain, gap = _arguments.real_or_none(gain, "gain"), _arguments.real(gap, "gap")
+        gain = None if gain is None else _arguments.setting("gain", gain)
+        gap = _arguments.real(gap, "gap")
         nodes = _arguments.whole(nodes, "nodes")
         dynamics = _arguments.mapping(dynamics, "dynamics", "{'u': '0.1*s/(s + 1)'}")
         asked: dict[str, Any] = {"only": only, "omega": omega, "output": output, "input": input, "gain": gain}
-        asked |= {"dynamics": dynamics, "gap": gap, "nodes": nodes}
+        asked |= {"dynamics": dynamics, "gap": gap, "nodes": nodes, "work": work}
+        work = None if work is None else _arguments.whole(work, "work")
         radii = [(signal, str(radius)) for signal, radius in dynamics.items()]
         found: Robustness = self._ask(
             "robust", Robustness, asked, progress,
-            _arguments.names(only), _arguments.grid(omega), pair, gain, radii, gap, nodes,
+            _arguments.names(only), _arguments.grid(omega), pair, gain, radii, gap, nodes, work,
         )
         return found
 
@@ -301,14 +308,20 @@ class Model:
         input: Names = None,
         over: str | None = None,
         range: Frequencies = None,
+        work: int | None = None,
         progress: bool = False,
     ) -> OpenLoop:
-        """A loop opened at a signal or a bond: margins, crossover, step figures, nominal and within tolerances."""
+        """A loop opened at a signal or a bond: margins, crossover, step figures, nominal and within tolerances.
+
+        ``range`` of ``over`` is in the unit of that parameter. ``work`` is the number of operations after which searches
+        within the tolerances end.
+        """
         asked: dict[str, Any] = {"open": open, "omega": omega, "output": output, "input": input, "over": over}
-        asked |= {"range": range, "question": "loop"}
+        asked |= {"range": range, "work": work, "question": "loop"}
+        work = None if work is None else _arguments.whole(work, "work")
         found: OpenLoop = self._ask(
             "open_loop", OpenLoop, asked, progress,
-            open, _arguments.grid(omega), _arguments.names(output), _arguments.names(input), over, _arguments.grid(range, "range"),
+            open, _arguments.grid(omega), _arguments.names(output), _arguments.names(input), over, _arguments.grid(range, "range"), work,
         )
         return found
 

@@ -26,7 +26,7 @@ fn random_model(seed: u64, states: usize, blocks: &[Block]) -> Interconnection {
 }
 
 fn analysed(system: &Interconnection, limits: Option<Limits>) -> Stability {
-    stability(system, &frequencies(system), f64::INFINITY, limits, &CancellationToken::new()).unwrap()
+    stability(system, &frequencies(system), (f64::INFINITY, &[]), limits, &CancellationToken::new()).unwrap()
 }
 
 /// The exact value for two real parameters: 1 − aδ₁ − bδ₂ + cδ₁δ₂ = 0 is a quadratic equation for δ₁.

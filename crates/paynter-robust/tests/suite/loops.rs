@@ -29,10 +29,45 @@ fn the_margins_of_a_third_order_loop() {
     assert!((margins.phase.unwrap().value - phase).abs() < 1e-8);
     assert!((margins.delay.unwrap().value - phase.to_radians() / w).abs() < 1e-9);
     // The disk margin is smaller than what gain and phase margin alone allow.
-    let alpha = margins.disk.value;
+    let alpha = margins.disk.unwrap().value;
     assert!((2.0 + alpha) / (2.0 - alpha) < 3.0 && 2.0 * (alpha / 2.0).atan().to_degrees() < phase);
-    assert!(!third_order(7.0).margins().stable);
-    assert!((third_order(7.0).margins().least_gain.unwrap().value - 6.0 / 7.0).abs() < 1e-9);
+}
+
+/// An unstable loop has no phase and no delay to lose; its factors are those that make it stable.
+#[test]
+fn a_loop_that_is_not_stable_has_no_margins_but_factors() {
+    let margins = third_order(7.0).margins();
+    assert!(!margins.stable && margins.phase.is_none() && margins.delay.is_none() && margins.disk.is_none());
+    assert!((margins.least_gain.unwrap().value - 6.0 / 7.0).abs() < 1e-9 && margins.gain.is_none());
+    let [(low, high)] = margins.stabilising[..] else { panic!("{margins:?}") };
+    assert!(low == 0.0 && (high - 6.0 / 7.0).abs() < 1e-9);
+    // k (s + 1)²/s³ is stable above k = 1/2 only: s³ + k s² + 2k s + k.
+    let a = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]];
+    let conditional = |k: f64| {
+        let read = [k, 2.0 * k, k];
+        OpenLoop::new(
+            Matrix::from_fn(3, 3, |i, j| a[i][j]),
+            Matrix::from_fn(3, 1, |i, _| if i == 2 { 1.0 } else { 0.0 }),
+            Matrix::from_fn(1, 3, |_, j| read[j]),
+            0.0,
+        )
+        .margins()
+    };
+    let margins = conditional(0.25);
+    assert!(!margins.stable && (margins.gain.unwrap().value - 2.0).abs() < 1e-9, "{margins:?}");
+    assert!(margins.least_gain.is_none() && margins.stabilising.len() == 1);
+    let margins = conditional(1.0);
+    assert!(margins.stable && (margins.least_gain.unwrap().value - 0.5).abs() < 1e-9, "{margins:?}");
+    // 1/(s² (s + 1)) is stable with no factor: a crossing factor would make nothing stable.
+    let rows = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]];
+    let never = OpenLoop::new(
+        Matrix::from_fn(3, 3, |i, j| rows[i][j]),
+        Matrix::from_fn(3, 1, |i, _| if i == 2 { 1.0 } else { 0.0 }),
+        Matrix::from_fn(1, 3, |_, j| if j == 0 { 1.0 } else { 0.0 }),
+        0.0,
+    );
+    let margins = never.margins();
+    assert!(!margins.stable && margins.stabilising.is_empty() && margins.gain.is_none(), "{margins:?}");
 }
 
 #[test]

@@ -83,7 +83,8 @@ fn the_disc_of_parameters() {
         + 2.0 * q1 * q2;
     assert!(value.norm() < 1e-10, "{value}");
     let token = CancellationToken::new();
-    let found = stability(&system, &frequencies(&system), f64::INFINITY, Some(LIMITS), &token).unwrap();
+    let found =
+        stability(&system, &frequencies(&system), (f64::INFINITY, &[]), Some(LIMITS), &token).unwrap();
     let margin = 3.0 / 11.0;
     let upper = found.upper.unwrap();
     assert!((upper - margin).abs() < 1e-5, "{upper}");
@@ -151,7 +152,7 @@ fn carts() -> Interconnection {
 fn two_carts() {
     let system = carts();
     let token = CancellationToken::new();
-    let found = stability(&system, &frequencies(&system), 5.0, Some(LIMITS), &token).unwrap();
+    let found = stability(&system, &frequencies(&system), (5.0, &[]), Some(LIMITS), &token).unwrap();
     let upper = found.upper.unwrap();
     assert!((upper - 2.886359).abs() < 2e-6, "{upper}");
     assert!(found.lower <= upper && found.lower >= upper * (1.0 - 1e-2), "{}", found.lower);
@@ -161,7 +162,7 @@ fn two_carts() {
 #[test]
 fn an_unstable_model_has_no_margin() {
     let system = inner(&[&[1.0]], &[&[0.1]], &[&[1.0]], &[&[0.0]], &[Block::Real(1)]);
-    let found = stability(&system, &frequencies(&system), 10.0, None, &CancellationToken::new());
+    let found = stability(&system, &frequencies(&system), (10.0, &[]), None, &CancellationToken::new());
     assert_eq!(found, Err(NoMargin::Unstable(Complex64::ONE)));
 }
 
@@ -171,7 +172,8 @@ fn poles_at_zero_that_nothing_moves_are_set_aside() {
     let system =
         inner(&[&[-1.0, 0.0], &[1.0, 0.0]], &[&[-0.5], &[0.0]], &[&[1.0, 0.0]], &[&[0.0]], &[Block::Real(1)]);
     let found =
-        stability(&system, &frequencies(&system), 10.0, Some(LIMITS), &CancellationToken::new()).unwrap();
+        stability(&system, &frequencies(&system), (10.0, &[]), Some(LIMITS), &CancellationToken::new())
+            .unwrap();
     assert_eq!(found.fixed.len(), 1);
     assert_eq!((found.fixed[0].value, found.fixed[0].states.as_slice()), (Complex64::ZERO, &[1][..]));
     assert!(
@@ -182,7 +184,8 @@ fn poles_at_zero_that_nothing_moves_are_set_aside() {
     let system =
         inner(&[&[0.0, 1.0], &[-1.0, 0.0]], &[&[0.0], &[1.0]], &[&[0.0, 1.0]], &[&[0.0]], &[Block::Real(1)]);
     let found =
-        stability(&system, &frequencies(&system), 10.0, Some(LIMITS), &CancellationToken::new()).unwrap();
+        stability(&system, &frequencies(&system), (10.0, &[]), Some(LIMITS), &CancellationToken::new())
+            .unwrap();
     assert_eq!((found.lower, found.upper), (0.0, Some(0.0)));
 }
 
@@ -240,7 +243,7 @@ fn conserved_amounts_that_depend_on_parameters_are_set_aside() {
             let determinant = (a[0] + g[0] * m[0]) * (a[1] + g[1] * m[1]) - g[0] * m[1] * g[1] * m[0];
             trace > 0.0 && determinant > 0.0
         };
-        let result = stability(&system, &frequencies(&system), 2.0, None, &CancellationToken::new());
+        let result = stability(&system, &frequencies(&system), (2.0, &[]), None, &CancellationToken::new());
         if !stable(&[0.0; 4]) {
             assert!(matches!(result, Err(NoMargin::Unstable(_))), "seed {seed}: {result:?}");
             continue;
@@ -261,4 +264,107 @@ fn conserved_amounts_that_depend_on_parameters_are_set_aside() {
         }
     }
     assert!(unstable >= 2, "{unstable}");
+}
+
+/// A chain of masses with springs and dampers, all of them uncertain: 3 parameters a mass, each once.
+fn chain(masses: usize) -> Interconnection {
+    let n = 2 * masses;
+    let (k, d) = (10.0, 0.4);
+    // z: spring deflections, damper rates, accelerations; w: what their tolerances of 10 % add.
+    let deflection = |i: usize, state: usize| match state {
+        s if s == 2 * i => 1.0,
+        s if i > 0 && s == 2 * (i - 1) => -1.0,
+        _ => 0.0,
+    };
+    let rate = |i: usize, state: usize| if state == 0 { 0.0 } else { deflection(i, state - 1) };
+    let force = |i: usize, state: usize| k * deflection(i, state) + d * rate(i, state);
+    let acceleration =
+        |i: usize, state: usize| -force(i, state) + if i + 1 < masses { force(i + 1, state) } else { 0.0 };
+    let channels = 3 * masses;
+    Interconnection {
+        a: Matrix::from_fn(n, n, |i, j| match i % 2 {
+            0 => f64::from(u8::from(j == i + 1)),
+            _ => acceleration(i / 2, j),
+        }),
+        b: Matrix::from_fn(n, channels, |i, c| {
+            let (kind, at, mass) = (c / masses, c % masses, i / 2);
+            match (i % 2, kind) {
+                (0, _) => 0.0,
+                (_, 2) => {
+                    if at == mass {
+                        -1.0
+                    } else {
+                        0.0
+                    }
+                }
+                _ => {
+                    if at == mass {
+                        -1.0
+                    } else if at == mass + 1 {
+                        1.0
+                    } else {
+                        0.0
+                    }
+                }
+            }
+        }),
+        c: Matrix::from_fn(channels, n, |c, j| {
+            let (kind, at) = (c / masses, c % masses);
+            0.1 * match kind {
+                0 => k * deflection(at, j),
+                1 => d * rate(at, j),
+                _ => acceleration(at, j),
+            }
+        }),
+        d: Matrix::from_fn(channels, channels, |c, w| {
+            let (kind, at) = (c / masses, c % masses);
+            if kind < 2 {
+                return 0.0;
+            }
+            let (source, from) = (w / masses, w % masses);
+            0.1 * match source {
+                2 => {
+                    if from == at {
+                        -1.0
+                    } else {
+                        0.0
+                    }
+                }
+                _ => {
+                    if from == at {
+                        -1.0
+                    } else if from == at + 1 {
+                        1.0
+                    } else {
+                        0.0
+                    }
+                }
+            }
+        }),
+        blocks: vec![Block::Real(1); channels],
+    }
+}
+
+/// Work ends with its budget, with bounds that are true whatever it was, and more of it proves more.
+#[test]
+fn bounds_end_with_their_budget() {
+    let system = chain(4);
+    let mut random = Random::new(3);
+    let mut proved = Vec::new();
+    for work in [10_000_000, 200_000_000, 3_000_000_000] {
+        let token = CancellationToken::new().with_budget(work);
+        let found =
+            stability(&system, &frequencies(&system), (f64::INFINITY, &[]), Some(LIMITS), &token).unwrap();
+        let upper = found.upper.unwrap_or(f64::INFINITY);
+        assert!(found.lower <= upper, "{work}: {} {upper}", found.lower);
+        for _ in 0..100 {
+            let size = 0.999 * found.lower.min(1e3);
+            let delta: Vec<f64> = (0..system.parameters())
+                .map(|_| if random.symmetric() > 0.0 { size } else { -size })
+                .collect();
+            assert!(system.around(&delta, &[]).unwrap().a.abscissa().unwrap() < 1e-9, "{work}: {delta:?}");
+        }
+        proved.push(found.lower);
+    }
+    assert!(proved[2] > 0.0 && proved[2] >= proved[0], "{proved:?}");
 }

@@ -48,7 +48,7 @@ fn exact(system: &Interconnection, limit: f64) -> f64 {
 }
 
 fn analysed(system: &Interconnection, limit: f64, limits: Option<Limits>) -> Stability {
-    stability(system, &frequencies(system), limit, limits, &CancellationToken::new()).unwrap()
+    stability(system, &frequencies(system), (limit, &[]), limits, &CancellationToken::new()).unwrap()
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The answer of `paynter loop`.
 
 use super::{Diagnostic, Transfer, finite, pairs};
+use crate::units::Shown;
+use paynter_base::number::unit as spelled;
 use paynter_draw::plot::{self, Curve, Figure, Response};
 use paynter_graph::{BondGraph, flat_name};
 use paynter_robust::locus::Locus as RootLocus;
@@ -36,6 +38,12 @@ pub struct Loop {
     pub loop_gain: Option<Transfer>,
     /// S = 1/(1 + L) and T = L/(1 + L), likewise.
     pub closed: Option<Transfer>,
+    /// The units that parameters with tolerances are shown in to people, where they are declared.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters_unit: BTreeMap<String, String>,
+    /// The same with their sizes.
+    #[serde(skip)]
+    pub parameters_shown: BTreeMap<String, Shown>,
     /// Step responses of the closed loop by output, then input.
     pub step: BTreeMap<String, BTreeMap<String, Step>>,
     /// Closed-loop poles along a parameter, where they were asked for.
@@ -74,18 +82,26 @@ pub struct DiskMargin {
 /// What a loop tolerates.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LoopMargins {
-    /// Whether the closed loop is stable.
+    /// Whether the closed loop is stable. One that is not has no margins but factors that make it stable.
     pub stable: bool,
-    /// The factor by which the gain may grow; `null` for any.
+    /// The factor by which the gain may grow; `null` for any. Of a loop that is not stable the least factor above one
+    /// from which on it is; `null` for none.
     pub gain: Option<MarginAt>,
-    /// The factor to which the gain may fall; `null` for any.
+    /// The factor to which the gain may fall; `null` for any. Of a loop that is not stable the largest factor below one
+    /// up to which it is; `null` for none.
     pub least_gain: Option<MarginAt>,
-    /// The phase in degrees that may be lost; `null` where |L| never is one.
+    /// The phase in degrees that may be lost; `null` where |L| never is one, and of a loop that is not stable.
     pub phase: Option<MarginAt>,
-    /// The delay in s that may be added; `null` where |L| never is one.
+    /// The delay in s that may be added; `null` where |L| never is one, and of a loop that is not stable.
     pub delay: Option<MarginAt>,
-    /// The disk margin.
-    pub disk: DiskMargin,
+    /// The disk margin; `null` of a loop that is not stable.
+    pub disk: Option<DiskMargin>,
+    /// Of a loop that is not stable: intervals of factors of its gain with which it is; `null` for infinity.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stabilising: Vec<[Option<f64>; 2]>,
+    /// The margins that are withheld because the loop is not stable, which has nothing to lose.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<&'static str>,
     /// Angular frequencies in rad/s at which |L| is one.
     pub crossover: Vec<f64>,
     /// The same in Hz.
@@ -124,6 +140,12 @@ pub struct WorstLoop {
 pub struct Step {
     /// Where it settles after a unit step.
     pub final_value: f64,
+    /// The unit of the response that people are shown: that of the output per that of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_unit: Option<String>,
+    /// The same with its size.
+    #[serde(skip)]
+    pub shown: Shown,
     /// From 10 % to 90 % of the final value, in s.
     pub rise_time: Option<f64>,
     /// After which it stays within 2 % of the final value, in s.
@@ -151,6 +173,18 @@ pub struct FigureRange {
     pub high: f64,
     /// Its derivative by each parameter, in SI; `null` where it has none.
     pub sensitivity: BTreeMap<String, Option<f64>>,
+    /// The units of these derivatives that people are shown.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sensitivity_unit: BTreeMap<String, String>,
+    /// The same with their sizes.
+    #[serde(skip)]
+    pub sensitivity_shown: BTreeMap<String, Shown>,
+    /// The unit of the figure itself.
+    #[serde(skip)]
+    pub shown: Shown,
+    /// How far each parameter may be off, in SI.
+    #[serde(skip)]
+    pub tolerance_of: BTreeMap<String, f64>,
     /// The parameters at the smallest, in SI.
     pub low_parameters: BTreeMap<String, f64>,
     /// The parameters at the largest, in SI.
@@ -164,15 +198,48 @@ pub struct Locus {
     pub parameter: Option<String>,
     /// Its values, in SI.
     pub values: Vec<f64>,
+    /// The unit that people are shown them in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values_unit: Option<String>,
+    /// The same with its size.
+    #[serde(skip)]
+    pub shown: Shown,
     /// By value: the poles as real and imaginary part, each branch at its own place.
     pub poles: Vec<Vec<[f64; 2]>>,
 }
 
 impl Locus {
     /// Writes a root locus down.
-    pub fn new(parameter: Option<&str>, locus: &RootLocus) -> Locus {
+    pub fn new(graph: &BondGraph, parameter: Option<&str>, locus: &RootLocus) -> Locus {
         let poles = locus.poles.iter().map(|list| pairs(list)).collect();
-        Locus { parameter: parameter.map(str::to_owned), values: locus.values.clone(), poles }
+        let same = |name: &&str| graph.parameters.iter().position(|known| flat_name(&known.name) == **name);
+        let place = parameter.as_ref().and_then(same);
+        let shown = place.map_or_else(Shown::default, |place| Shown::parameter(graph, place));
+        Locus {
+            parameter: parameter.map(str::to_owned),
+            values: locus.values.clone(),
+            values_unit: shown.unit.clone(),
+            shown,
+            poles,
+        }
+    }
+}
+
+/// The margins that a loop has only where it is stable.
+const WITHHELD: [&str; 3] = ["phase", "delay", "disk"];
+
+impl DiskMargin {
+    fn new(At { value: alpha, omega }: At) -> DiskMargin {
+        DiskMargin {
+            value: alpha,
+            omega: finite(omega),
+            hz: finite(omega / TAU),
+            gain: match alpha < 2.0 {
+                true => [Some((2.0 - alpha) / (2.0 + alpha)), Some((2.0 + alpha) / (2.0 - alpha))],
+                false => [Some(0.0), None],
+            },
+            phase: 2.0 * (alpha / 2.0).atan().to_degrees(),
+        }
     }
 }
 
@@ -196,7 +263,6 @@ impl LoopMargins {
         LoopAnalysis { margins, worst, .. }: &LoopAnalysis,
         tolerances: &[(usize, f64)],
     ) -> LoopMargins {
-        let alpha = margins.disk.value;
         let worst = worst.iter().map(|found| {
             let name = match found.kind {
                 MarginKind::Gain => "gain",
@@ -219,16 +285,13 @@ impl LoopMargins {
             least_gain: margins.least_gain.map(at),
             phase: margins.phase.map(at),
             delay: margins.delay.map(at),
-            disk: DiskMargin {
-                value: alpha,
-                omega: finite(margins.disk.omega),
-                hz: finite(margins.disk.omega / TAU),
-                gain: match alpha < 2.0 {
-                    true => [Some((2.0 - alpha) / (2.0 + alpha)), Some((2.0 + alpha) / (2.0 - alpha))],
-                    false => [Some(0.0), None],
-                },
-                phase: 2.0 * (alpha / 2.0).atan().to_degrees(),
-            },
+            disk: margins.disk.map(DiskMargin::new),
+            stabilising: margins
+                .stabilising
+                .iter()
+                .map(|(low, high)| [finite(*low), finite(*high)])
+                .collect(),
+            withheld: if margins.stable { Vec::new() } else { WITHHELD.to_vec() },
             crossover_hz: margins.crossovers.iter().map(|w| w / TAU).collect(),
             crossover: margins.crossovers.clone(),
             bandwidth: margins.bandwidth,
@@ -244,13 +307,21 @@ impl Step {
     /// Writes a step response down.
     pub fn new(graph: &BondGraph, tolerances: &[(usize, f64)], found: &StepAnalysis) -> Step {
         let figures = found.response.figures;
+        let shown = Shown::output(graph, found.output).per(&Shown::input(graph, found.input));
+        let second = Shown { unit: Some("s".to_owned()), factor: 1.0 };
+        let percent = Shown { unit: Some("%".to_owned()), factor: 1.0 };
         let range = |range: &StepRange| {
-            let name = match range.kind {
-                StepKind::FinalValue => "final_value",
-                StepKind::RiseTime => "rise_time",
-                StepKind::SettlingTime => "settling_time",
-                StepKind::Overshoot => "overshoot",
+            let (name, unit) = match range.kind {
+                StepKind::FinalValue => ("final_value", &shown),
+                StepKind::RiseTime => ("rise_time", &second),
+                StepKind::SettlingTime => ("settling_time", &second),
+                StepKind::Overshoot => ("overshoot", &percent),
             };
+            let by = tolerances.iter().map(|(place, _)| {
+                let name = flat_name(&graph.parameters[*place].name);
+                (name, unit.per(&Shown::parameter(graph, *place)))
+            });
+            let by: BTreeMap<String, Shown> = by.collect();
             let derivatives =
                 tolerances.iter().zip(&range.derivatives).map(|((place, deviation), derivative)| {
                     let name = flat_name(&graph.parameters[*place].name);
@@ -260,6 +331,16 @@ impl Step {
                 low: range.low.value,
                 high: range.high.value,
                 sensitivity: derivatives.collect(),
+                sensitivity_unit: by
+                    .iter()
+                    .filter_map(|(name, shown)| Some((name.clone(), shown.unit.clone()?)))
+                    .collect(),
+                sensitivity_shown: by,
+                shown: unit.clone(),
+                tolerance_of: tolerances
+                    .iter()
+                    .map(|(place, deviation)| (flat_name(&graph.parameters[*place].name), *deviation))
+                    .collect(),
                 low_parameters: values(graph, tolerances, &range.low.delta),
                 high_parameters: values(graph, tolerances, &range.high.delta),
             };
@@ -273,6 +354,8 @@ impl Step {
             peak: figures.peak,
             peak_time: figures.peak_time,
             tolerance: found.ranges.iter().map(range).collect(),
+            value_unit: shown.unit.clone(),
+            shown,
             t: found.response.t.clone(),
             y: found.response.y.clone(),
         }
@@ -288,8 +371,10 @@ impl Loop {
         (loop_gain, closed): (Option<Transfer>, Option<Transfer>),
         step: BTreeMap<String, BTreeMap<String, Step>>,
         locus: Option<Locus>,
+        parameters_shown: BTreeMap<String, Shown>,
         diagnostics: Vec<Diagnostic>,
     ) -> Loop {
+        let declared = |(name, shown): (&String, &Shown)| Some((name.clone(), shown.unit.clone()?));
         Loop {
             ok: true,
             model: model.to_owned(),
@@ -301,6 +386,8 @@ impl Loop {
             im: response.iter().map(|l| finite(l.im)).collect(),
             loop_gain,
             closed,
+            parameters_unit: parameters_shown.iter().filter_map(declared).collect(),
+            parameters_shown,
             step,
             locus,
             diagnostics,
@@ -342,7 +429,16 @@ impl Loop {
             y: locus.poles.iter().map(|list| point(list, k)[1]).collect(),
         });
         let along = locus.parameter.as_deref().unwrap_or("the loop gain");
-        Some(plot::locus(&format!("{}: poles along {along}", self.model), &curves.collect::<Vec<_>>()))
+        let number =
+            |value: Option<&f64>| value.map_or_else(String::new, |x| plot::plain(locus.shown.of(*x), 4));
+        let unit = locus.shown.unit.as_deref().map_or_else(String::new, |unit| format!(" {}", spelled(unit)));
+        let title = format!(
+            "{}: poles along {along} from {} to {}{unit}",
+            self.model,
+            number(locus.values.first()),
+            number(locus.values.last())
+        );
+        Some(plot::locus(&title, &curves.collect::<Vec<_>>()))
     }
 
     /// The step responses.
@@ -353,8 +449,8 @@ impl Loop {
         let families: Vec<plot::Family> = entries
             .map(|(name, step)| plot::Family {
                 name,
-                unit: String::new(),
-                runs: vec![(step.t.clone(), step.y.clone())],
+                unit: step.shown.unit.clone().unwrap_or_default(),
+                runs: vec![(step.t.clone(), step.y.iter().map(|y| step.shown.of(*y)).collect())],
             })
             .collect();
         let title = format!("{}: step responses", self.model);

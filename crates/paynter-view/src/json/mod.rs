@@ -71,7 +71,8 @@ pub use response::{
     BandCurve, Column, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification,
 };
 pub use robust::{
-    Bounds, FixedPole, Margin, Peak, Robust, RobustGain, RobustWorst, Uncertain, UncertainRange,
+    Bounds, DynamicsAt, FixedPole, Margin, Peak, Robust, RobustGain, RobustWorst, Uncertain, UncertainRange,
+    Uncertainty,
 };
 pub use sensitivity::{
     DcSensitivity, FromSink, GainDerivative, PoleDerivative, PoleSensitivity, RootDerivative, Sensitivity,

@@ -2,6 +2,8 @@
 
 use super::{Diagnostic, finite, pairs};
 use crate::tolerance::{LEFT_OF_AXIS, PROVED_GAP};
+use crate::units::Shown;
+use paynter_base::number::significant;
 use paynter_draw::plot::{self, Figure, Response};
 use paynter_numerics::linalg::Complex64;
 use paynter_robust::axis::Point;
@@ -11,6 +13,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
+
+/// More intervals of frequency than this without a proof are counted in place of being listed.
+const LISTED_INTERVALS: usize = 6;
 
 /// How far parameters may drift before a model is unstable or its gain too large.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -26,10 +31,20 @@ pub struct Robust {
     pub attained: bool,
     /// The uncertain parameters with what they are for δ = −1, 0 and 1, in SI.
     pub parameters: BTreeMap<String, UncertainRange>,
+    /// The units that parameters are shown in to people, where they are declared.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters_unit: BTreeMap<String, String>,
+    /// The same with their sizes.
+    #[serde(skip)]
+    pub parameters_shown: BTreeMap<String, Shown>,
     /// The factor of the box of tolerances at which the model can be unstable.
     pub margin: Margin,
     /// The factor at which the scaling of the box ends, because a parameter reaches zero; `null` for never.
     pub limit: Option<f64>,
+    /// The factor of the box of tolerances up to which the equations are proved to have one solution, and the one at which
+    /// they were found not to; only where that is within the tolerances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regular: Option<Margin>,
     /// Proved: the structured singular value is at most this at all frequencies; `null` where nothing is.
     pub mu_bound: Option<f64>,
     /// Where the upper bound is largest.
@@ -147,31 +162,74 @@ pub struct RobustGain {
     pub upper: Option<f64>,
     /// The parameters of the largest gain that was found, in SI.
     pub parameters: BTreeMap<String, f64>,
+    /// The neglected dynamics of the largest gain that was found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dynamics: Vec<DynamicsAt>,
     /// Its angular frequency in rad/s; `null` for infinity.
     pub omega: Option<f64>,
     /// The same in Hz.
     pub hz: Option<f64>,
     /// The largest gain of the nominal model.
     pub nominal: f64,
+    /// The unit of these gains that people are shown: that of the output per that of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_unit: Option<String>,
+    /// The same with its size.
+    #[serde(skip)]
+    pub shown: Shown,
     /// By frequency of `omega` above: the gain of the nominal model.
     pub nominal_gain: Vec<Option<f64>>,
-    /// The gain at the worst parameters.
+    /// The gain at the worst parameters, with the neglected dynamics that are worst at each frequency.
     pub worst_gain: Vec<Option<f64>>,
     /// The bound for all parameters.
     pub bound: Vec<Option<f64>>,
     /// The parts of the box that branch and bound looked at.
     pub nodes: usize,
+    /// Robust performance: the gain that may not be exceeded, in SI, where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<f64>,
     /// Robust performance, where a gain was asked for: by which factor the box may grow, and the gain fall, together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub performance: Option<Margin>,
 }
 
-/// A parameter by name, and what it is at δ.
-pub type Uncertain<'a> = (&'a str, Box<dyn Fn(f64) -> f64 + 'a>);
+/// Neglected dynamics 1 + Δ at a signal, at one frequency.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DynamicsAt {
+    /// The signal.
+    pub signal: String,
+    /// Δ as a share of its radius there, real and imaginary part; its magnitude is 1 at most.
+    pub share: [f64; 2],
+}
 
-fn values(parameters: &[Uncertain<'_>], delta: &[f64]) -> BTreeMap<String, f64> {
-    let value = |((name, at), delta): (&Uncertain<'_>, &f64)| ((*name).to_owned(), at(*delta));
-    parameters.iter().zip(delta).map(value).collect()
+/// An uncertain quantity.
+pub struct Uncertain<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is at δ, in SI.
+    pub at: Box<dyn Fn(f64) -> f64 + 'a>,
+    /// The unit that people are shown.
+    pub shown: Shown,
+    /// Whether it is a parameter of its own; else a value that is uncertain as a whole.
+    pub is_parameter: bool,
+}
+
+/// What is uncertain, and what it is called.
+pub struct Uncertainty<'a> {
+    /// The uncertain quantities, in the order of δ.
+    pub parameters: Vec<Uncertain<'a>>,
+    /// The signals with neglected dynamics, in the order of their blocks.
+    pub dynamics: &'a [String],
+    /// The scalings of the box up to which I − D11 Δ is regular and at which it is singular, where that is in the box.
+    pub regular: Option<(f64, f64)>,
+}
+
+impl Uncertainty<'_> {
+    fn values(&self, delta: &[f64]) -> BTreeMap<String, f64> {
+        let value =
+            |(quantity, delta): (&Uncertain<'_>, &f64)| (quantity.name.to_owned(), (quantity.at)(*delta));
+        self.parameters.iter().zip(delta).map(value).collect()
+    }
 }
 
 impl From<&Stability> for Margin {
@@ -187,11 +245,12 @@ impl Peak {
 }
 
 impl RobustWorst {
-    fn new(parameters: &[Uncertain<'_>], worst: &Worst, verified: Option<Complex64>) -> RobustWorst {
+    fn new(uncertainty: &Uncertainty<'_>, worst: &Worst, verified: Option<Complex64>) -> RobustWorst {
         let pair = |z: Complex64| [z.re, z.im];
-        let delta = parameters.iter().zip(&worst.delta).map(|((name, _), d)| ((*name).to_owned(), *d));
+        let named = |(quantity, delta): (&Uncertain<'_>, &f64)| (quantity.name.to_owned(), *delta);
+        let delta = uncertainty.parameters.iter().zip(&worst.delta).map(named);
         RobustWorst {
-            parameters: values(parameters, &worst.delta),
+            parameters: uncertainty.values(&worst.delta),
             delta: delta.collect(),
             omega: finite(worst.omega),
             hz: finite(worst.omega / TAU),
@@ -206,10 +265,13 @@ impl RobustGain {
     /// Writes a worst-case gain down.
     pub fn new(
         (output, input): &(String, String),
-        parameters: &[Uncertain<'_>],
+        uncertainty: &Uncertainty<'_>,
         found: &GainAnalysis,
+        (unit, allowed): (Shown, Option<f64>),
     ) -> RobustGain {
         let GainAnalysis { worst: found, nodes, responses, performance } = found;
+        let dynamics = uncertainty.dynamics.iter().zip(&found.dynamics);
+        let dynamics = dynamics.map(|(signal, z)| DynamicsAt { signal: signal.clone(), share: [z.re, z.im] });
         let shown: Vec<usize> =
             (0..found.axis.points.len()).filter(|k| found.axis.points[*k].omega.is_finite()).collect();
         RobustGain {
@@ -217,14 +279,18 @@ impl RobustGain {
             input: input.clone(),
             lower: found.lower,
             upper: finite(found.axis.bound).filter(|_| found.axis.unresolved.is_empty()),
-            parameters: values(parameters, &found.delta),
+            parameters: uncertainty.values(&found.delta),
+            dynamics: dynamics.collect(),
             omega: finite(found.omega),
             hz: finite(found.omega / TAU),
             nominal: found.nominal.0,
+            value_unit: unit.unit.clone(),
+            shown: unit,
             nominal_gain: shown.iter().map(|k| finite(responses[*k].0)).collect(),
             worst_gain: shown.iter().map(|k| finite(responses[*k].1)).collect(),
             bound: shown.iter().map(|k| finite(found.axis.points[*k].upper)).collect(),
             nodes: *nodes,
+            allowed,
             performance: performance.as_ref().map(Margin::from),
         }
     }
@@ -241,11 +307,11 @@ impl Statements {
         found: &Stability,
         poles: &[Complex64],
         verified: Option<Complex64>,
-        (parameters, wholes): (&[Uncertain<'_>], &[&str]),
+        (certain, wholes): (bool, &[&str]),
         linearised: bool,
     ) -> Statements {
         let mut list = Statements { proved: Vec::new(), estimated: Vec::new() };
-        let all = if parameters.is_empty() { "radii of neglected dynamics" } else { "tolerances" };
+        let all = if certain { "radii of neglected dynamics" } else { "tolerances" };
         let of = if linearised { "the linearisation, its point held, is " } else { "" };
         if found.lower > 0.0 && wholes.is_empty() {
             list.proved.push(format!("{of}stable up to {:.6} times the {all}", found.lower));
@@ -268,7 +334,8 @@ impl Statements {
         let size = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
         let stays = verified.is_some_and(|pole| pole.re < -LEFT_OF_AXIS * size);
         if found.upper.is_some() {
-            list.add_worst(wholes, parameters.is_empty(), linearised, stays);
+            let singular = found.worst.as_ref().is_some_and(|worst| worst.omega.is_infinite());
+            list.add_worst(wholes, (certain, singular), linearised, stays);
         }
         if !wholes.is_empty() {
             let names: Vec<String> = wholes.iter().map(|name| format!("`{name}`")).collect();
@@ -293,12 +360,21 @@ impl Statements {
     }
 
     /// Says whether the worst parameters make the model unstable; its pole with them may still be left of the axis.
-    fn add_worst(&mut self, wholes: &[&str], blocks: bool, linearised: bool, stays: bool) {
+    fn add_worst(
+        &mut self,
+        wholes: &[&str],
+        (blocks, singular): (bool, bool),
+        linearised: bool,
+        stays: bool,
+    ) {
         match (wholes, stays) {
             ([], false) if linearised => {
                 self.proved("the parameters of `worst` make the linearisation unstable");
             }
             ([], false) if blocks => self.proved("the complex blocks of `worst` make the model unstable"),
+            ([], false) if singular => {
+                self.proved("the parameters of `worst` leave the equations without a solution");
+            }
             ([], false) => self.proved("the parameters of `worst` make the model unstable"),
             ([], true) => self.estimated(
                 "that the parameters of `worst` make the model unstable: its operating point moves with them",
@@ -312,7 +388,7 @@ impl Robust {
     /// Writes a margin down.
     pub fn new(
         model: &str,
-        (parameters, wholes): (&[Uncertain<'_>], &[&str]),
+        uncertainty: &Uncertainty<'_>,
         states: &[String],
         Robustness { stability: found, poles, cloud, .. }: &Robustness,
         verified: Option<Complex64>,
@@ -322,23 +398,37 @@ impl Robust {
         let both = || found.axis.points.iter().zip(&found.attained);
         let bounds = |(point, lower): (&Point, &f64)| Bounds { lower: *lower, upper: finite(point.upper) };
         let inside = || both().filter(|(point, _)| point.omega.is_finite());
-        let range = |(name, at): &Uncertain<'_>| {
-            ((*name).to_owned(), UncertainRange { low: at(-1.0), nominal: at(0.0), high: at(1.0) })
+        let parameters = &uncertainty.parameters;
+        let wholes: Vec<&str> = parameters
+            .iter()
+            .filter(|quantity| !quantity.is_parameter)
+            .map(|quantity| quantity.name)
+            .collect();
+        let range = |quantity: &Uncertain<'_>| {
+            let at = &quantity.at;
+            (quantity.name.to_owned(), UncertainRange { low: at(-1.0), nominal: at(0.0), high: at(1.0) })
         };
         let fixed = found.fixed.iter().map(|mode| FixedPole {
             pole: [mode.value.re, mode.value.im],
             states: mode.states.iter().filter_map(|k| states.get(*k).cloned()).collect(),
         });
         let unresolved = found.axis.unresolved.iter().map(|(low, high)| [finite(*low), finite(*high)]);
-        let statements = Statements::new(found, poles, verified, (parameters, wholes), linearised);
+        let statements =
+            Statements::new(found, poles, verified, (parameters.is_empty(), &wholes), linearised);
+        let shown = |quantity: &Uncertain<'_>| (quantity.name.to_owned(), quantity.shown.clone());
+        let declared =
+            |quantity: &Uncertain<'_>| Some((quantity.name.to_owned(), quantity.shown.unit.clone()?));
         Robust {
             ok: true,
             model: model.to_owned(),
             linearised,
             attained: found.upper.is_some() && wholes.is_empty() && !linearised,
             parameters: parameters.iter().map(range).collect(),
+            parameters_unit: parameters.iter().filter_map(declared).collect(),
+            parameters_shown: parameters.iter().map(shown).collect(),
             margin: Margin::from(found),
             limit: finite(found.limit),
+            regular: uncertainty.regular.map(|(lower, upper)| Margin { lower, upper: Some(upper) }),
             mu_bound: finite(found.axis.bound).filter(|_| found.axis.unresolved.is_empty()),
             peak: Peak::new(&found.axis.peak),
             omega: inside().map(|(point, _)| point.omega).collect(),
@@ -346,7 +436,7 @@ impl Robust {
             mu: inside().map(bounds).collect(),
             infinity: both().find(|(point, _)| point.omega.is_infinite()).map(bounds),
             unresolved: unresolved.collect(),
-            worst: found.worst.as_ref().map(|worst| RobustWorst::new(parameters, worst, verified)),
+            worst: found.worst.as_ref().map(|worst| RobustWorst::new(uncertainty, worst, verified)),
             fixed: fixed.collect(),
             nodes: found.nodes,
             gain: None,
@@ -356,6 +446,84 @@ impl Robust {
             estimated: statements.estimated,
             diagnostics,
         }
+    }
+
+    /// What tolerances or radii the margin counts in.
+    fn unit_of_margin(&self) -> &'static str {
+        if self.parameters.is_empty() { "radii of neglected dynamics" } else { "tolerances" }
+    }
+
+    /// What the bounds say of the margin, line by line.
+    pub fn margin_words(&self) -> Vec<String> {
+        let (lower, all) = (significant(self.margin.lower), self.unit_of_margin());
+        let mut lines = vec![match (self.margin.upper, self.limit) {
+            (Some(upper), _) => {
+                let how = if self.attained { "attained" } else { "found" };
+                format!("margin: {lower} (proved) to {} ({how}) times the {all}", significant(upper))
+            }
+            (None, Some(limit)) if self.margin.lower >= limit => {
+                format!("stable up to {lower} times the {all}, where a parameter reaches zero")
+            }
+            (None, _) => format!("margin: at least {lower} times the {all} (proved)"),
+        }];
+        if let Some(Margin { lower, upper: Some(upper) }) = self.regular {
+            lines.push(format!(
+                "the equations have one solution up to {} (proved), and none at {} times the {all}",
+                significant(lower),
+                significant(upper)
+            ));
+        }
+        let unstable =
+            self.margin.upper.is_some_and(|upper| upper < 1.0) && (self.attained || self.linearised);
+        let outside = unstable || self.regular.is_some();
+        let what = if self.linearised { "the linearisation, its point held, is " } else { "" };
+        lines.push(match (self.margin.lower >= 1.0, outside) {
+            (true, _) => format!("{what}stable within all {all}"),
+            (_, true) => format!("{what}not stable within all {all}"),
+            _ => format!("whether it is stable within all {all} is not decided"),
+        });
+        lines
+    }
+
+    /// Parameters as people read them: name with unit, nominal value, value, and how far that is off in tolerances.
+    pub fn rows_of(&self, values: &BTreeMap<String, f64>) -> Vec<[String; 4]> {
+        let row = |(name, value): (&String, &f64)| {
+            let shown = self.parameters_shown.get(name).cloned().unwrap_or_default();
+            let (nominal, delta) = match self.parameters.get(name) {
+                Some(range) => {
+                    let half = 0.5 * (range.high - range.low);
+                    (significant(shown.of(range.nominal)), significant((value - range.nominal) / half))
+                }
+                None => (String::new(), String::new()),
+            };
+            [format!("{name}{}", shown.brackets()), nominal, significant(shown.of(*value)), delta]
+        };
+        values.iter().map(row).collect()
+    }
+
+    /// On which frequencies no bound is proved; few intervals are listed, of many their number and share is told.
+    pub fn unresolved_words(&self, frequency: &dyn Fn(f64) -> f64, unit: &str) -> Option<String> {
+        let end = |omega: Option<f64>| omega.map_or("∞".to_owned(), |w| significant(frequency(w)));
+        let (first, last) = (self.unresolved.first()?, self.unresolved.last()?);
+        let count = self.unresolved.len();
+        if count <= LISTED_INTERVALS {
+            let shown = self.unresolved.iter().map(|[low, high]| match low == high {
+                true => end(*low),
+                false => format!("{} … {}", end(*low), end(*high)),
+            });
+            let shown = shown.collect::<Vec<_>>().join(", ");
+            return Some(format!("no bound of μ is proved at frequencies of {shown} {unit}"));
+        }
+        let decades = |[low, high]: &[Option<f64>; 2]| Some((high.as_ref()? / low.as_ref()?).log10());
+        let together: Option<f64> = self.unresolved.iter().map(decades).sum();
+        let together = together.filter(|sum| sum.is_finite());
+        let together =
+            together.map_or_else(String::new, |sum| format!(", {} decades together", plot::plain(sum, 2)));
+        Some(format!(
+            "no bound of μ is proved on {count} intervals of frequency between {} and {} {unit}{together}",
+            end(first[0]),
+            end(last[1])
+        ))
     }
 
     /// The bounds of the structured singular value over frequency.
@@ -374,7 +542,7 @@ impl Robust {
         let shown = || (0..self.omega.len()).filter(|k| self.omega[*k] > 0.0);
         let omega: Vec<f64> = shown().map(|k| self.omega[k]).collect();
         let curve = |name: &str, list: &[Option<f64>]| {
-            let re: Vec<f64> = shown().map(|k| list[k].unwrap_or(f64::NAN)).collect();
+            let re: Vec<f64> = shown().map(|k| gain.shown.of(list[k].unwrap_or(f64::NAN))).collect();
             Response { name: name.to_owned(), im: vec![0.0; re.len()], re }
         };
         let curves = [
@@ -382,7 +550,8 @@ impl Robust {
             curve("at the worst parameters", &gain.worst_gain),
             curve("bound for all", &gain.bound),
         ];
-        let title = format!("{}: {} / {} within the tolerances", self.model, gain.output, gain.input);
+        let unit = gain.shown.brackets();
+        let title = format!("{}: {} / {}{unit} within the tolerances", self.model, gain.output, gain.input);
         let mut figure = plot::bode(&title, &omega, &curves);
         figure.panels.truncate(1);
         Some(figure)

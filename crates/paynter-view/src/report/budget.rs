@@ -17,6 +17,9 @@ const SOLUTION: u64 = 40;
 /// Operations on each bond or state in one step of a run, about.
 const STEP_OPERATIONS: u64 = 60;
 
+/// Operations that the section on robustness may take.
+pub const ROBUSTNESS: u64 = 5_000_000_000;
+
 /// How large a model is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Size {
@@ -32,6 +35,8 @@ pub struct Size {
     pub outputs: usize,
     /// Parameters.
     pub parameters: usize,
+    /// Parameters with tolerances.
+    pub tolerances: usize,
     /// The cubes of how many elements each parameter stands in, added up.
     pub repeated: u64,
 }
@@ -59,6 +64,7 @@ impl Size {
             inputs: graph.inputs.len(),
             outputs: graph.outputs.len(),
             parameters: graph.parameters.len(),
+            tolerances: graph.parameters.iter().filter(|parameter| parameter.tolerance.is_some()).count(),
             repeated: places.into_iter().fold(0, |sum, k| k.saturating_pow(3).saturating_add(sum)),
         }
     }
@@ -106,6 +112,11 @@ impl Size {
     /// The interconnection model: a parameter that stands in many places has channels to be told independent.
     pub fn interconnection(&self) -> u64 {
         self.sensitivity().saturating_add(self.repeated.saturating_mul(12))
+    }
+
+    /// Bounds of robustness, which end with their budget, on an interconnection model.
+    pub fn robustness(&self) -> u64 {
+        if self.tolerances == 0 { 0 } else { self.interconnection().saturating_add(ROBUSTNESS) }
     }
 
     /// One step of a run with sensitivities to some parameters.
@@ -189,6 +200,7 @@ mod tests {
             inputs: 1,
             outputs: 1,
             parameters: 9,
+            tolerances: 0,
             repeated: 0,
         };
         let mut budget = Budget::new(size);
@@ -198,8 +210,15 @@ mod tests {
         let before = budget.steps(size.step(0));
         budget.spend(10, size.step(0));
         assert_eq!(budget.steps(size.step(0)), before - 10);
-        let small =
-            Size { states: 10, inputs: 2, outputs: 2, parameters: 20, bonds: 30, elements: 25, repeated: 0 };
+        let small = Size {
+            states: 10,
+            inputs: 2,
+            outputs: 2,
+            parameters: 20,
+            bonds: 30,
+            elements: 25,
+            ..Size::default()
+        };
         let all = [small.drawing(), small.poles(), small.structure(), small.response(), small.sensitivity()];
         assert!(all.iter().sum::<u64>() < OPERATIONS / 20);
     }

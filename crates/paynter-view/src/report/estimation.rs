@@ -1,6 +1,6 @@
 //! The section on an estimation from measured data.
 
-use super::{Cell, Section};
+use super::{Cell, Section, capital};
 use crate::figures::estimation as figures;
 use paynter_base::number::unit;
 use paynter_draw::plot::plain;
@@ -77,10 +77,4 @@ pub fn estimation(found: &Estimation) -> Section {
         "The residuals, and their autocorrelation with the band in which that of white ones lies.",
     );
     section
-}
-
-/// A sentence begins with a capital.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -15,11 +15,12 @@ mod lines;
 mod math;
 mod model;
 mod point;
+mod robustness;
 mod sensitivity;
 mod simulation;
 mod structure;
 
-pub use budget::{Budget, Size};
+pub use budget::{Budget, ROBUSTNESS, Size};
 pub use causality::causality;
 pub use equations::{equations, matrices, transfer, unwritten_transfer};
 pub use estimation::estimation;
@@ -28,6 +29,7 @@ pub use html::html;
 pub use interconnection::interconnection;
 pub use model::{drawing, findings, model};
 pub use point::operating_point;
+pub use robustness::robustness;
 pub use sensitivity::sensitivity;
 pub use simulation::{NO_ENERGY, Run, energy, simulation, time_sensitivity, unshown_sensitivities};
 pub use structure::structure;
@@ -189,4 +191,10 @@ fn sentence(text: &str) -> String {
     // A name of the model keeps its spelling.
     let body = if text.starts_with('`') { text.to_owned() } else { first + characters.as_str() };
     if body.ends_with(['.', '!', '?']) { body } else { body + "." }
+}
+
+/// Words that begin with a capital.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

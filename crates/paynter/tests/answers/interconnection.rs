@@ -6,7 +6,7 @@
 
 use paynter::{
     CancellationToken, Interconnection, LftOptions, LoadOptions, MemoryWorld, Model, Plain, Procedure,
-    ResponseOptions, SensitivityOptions, examples,
+    ResponseOptions, RobustOptions, SensitivityOptions, examples,
 };
 
 use paynter_base::random::Random;
@@ -468,4 +468,31 @@ fn what_cannot_be_is_refused_with_the_reason() {
     };
     let message = list.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join(" ");
     assert!(message.contains("`L` = 0") && message.contains("`l`"), "{message}");
+    assert!(message.contains("regular up to 0.833333 times the tolerances"), "{message}");
+}
+
+/// A source that adds k b times the voltage of a resistor in series with it: that has no value where k b = 1.
+#[test]
+fn an_ill_posed_box_is_told_its_margin() {
+    let text = "model m { param k = 0.8 ±50%; param b = 0.9 ±40%; param T = 1 ±10%; input u = 0
+        Se a = u; Se fb = k*b*r.e; 1 j; R r = 1; C c = T; a -> j; fb -> j; j -> r, c; output y = c.e }";
+    let found = model(text).robust(&RobustOptions::default(), &CancellationToken::new());
+    let found = found.unwrap().document(&Plain);
+    // 0.72 (1 + s/2)(1 + 0.4 s) = 1.
+    let (mut low, mut high) = (0.0f64, 1.0f64);
+    for _ in 0..60 {
+        let s = 0.5 * (low + high);
+        if 0.72 * (1.0 + 0.5 * s) * (1.0 + 0.4 * s) < 1.0 { low = s } else { high = s }
+    }
+    let regular = found.regular.unwrap();
+    assert!((regular.upper.unwrap() / low - 1.0).abs() < 1e-6, "{regular:?} {low}");
+    assert!(
+        (regular.lower / low - 1.0).abs() < 1e-3 && regular.lower <= low * (1.0 + 1e-9),
+        "{regular:?} {low}"
+    );
+    // Beyond it the capacitor charges by itself: no margin is larger.
+    assert!(found.margin.lower <= low * (1.0 + 1e-6) && found.margin.lower > 0.9 * low, "{:?}", found.margin);
+    assert!((found.margin.upper.unwrap() / low - 1.0).abs() < 1e-5, "{:?}", found.margin);
+    let said = found.diagnostics.iter().find(|d| d.code == "BG0722").unwrap();
+    assert!(said.message.contains("`k` = ") && said.message.contains("`b` = "), "{}", said.message);
 }

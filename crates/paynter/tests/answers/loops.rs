@@ -5,7 +5,7 @@
 use crate::common;
 
 use common::{folder, load, run};
-use paynter::{CancellationToken, LocusChoice, LoopOptions, Plain, RobustOptions};
+use paynter::{CancellationToken, LocusChoice, LocusSpan, LoopOptions, Plain, RobustOptions};
 use paynter_base::random::Random;
 use std::process::Command;
 
@@ -101,7 +101,7 @@ fn tolerances_move_margins_and_step_figures() {
 #[test]
 fn the_locus_over_the_gain_crosses_at_the_gain_margin() {
     // In logarithmic steps the middle one is 6 = a b (a + b).
-    let range = paynter::Frequencies { low: 3.0, high: 12.0, points: 3 };
+    let range = LocusSpan { low: 3.0, high: 12.0, points: 3 };
     let locus = Some(LocusChoice { parameter: Some("k".to_owned()), range: Some(range) });
     let options = LoopOptions { open: "u".to_owned(), locus, ..LoopOptions::default() };
     let found = load(&servo("2", "1", "2")).open_loop(&options, &CancellationToken::new()).unwrap();
