@@ -47,6 +47,10 @@ pub(crate) const UNSEEN_VARIATION: f64 = 10.0;
 pub(crate) const SIGNAL_RETRY: f64 = 0.02;
 /// … where it is shortened to this part: stages so near see the variation themselves.
 pub(crate) const SIGNAL_STEP: f64 = 0.25;
+/// What rounding makes of a linear form beside the sum of the sizes of its terms: some operations for each of them.
+pub(crate) const FORM_ROUNDING: f64 = 16.0 * f64::EPSILON;
+/// Closer to zero than so many of these roundings event functions themselves are evaluated instead.
+pub(crate) const FORM_RESOLUTION: f64 = 1e3;
 /// More unknowns are not enclosed: the work rises with their cube.
 pub(crate) const KRAWCZYK_UNKNOWNS: usize = 24;
 /// Rounds in which the enclosure of unknowns is widened.

@@ -9,7 +9,8 @@ use super::{Crossing, Place, ZeroCrossingDetector, record_largest, sign};
 use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    CUBIC_ERROR, ENCLOSURE_PARTS, ENCLOSURE_UNBOUNDED_PARTS, NARROWEST_PART, SIMULTANEOUS_STEP_SHARE,
+    CUBIC_ERROR, ENCLOSURE_PARTS, ENCLOSURE_UNBOUNDED_PARTS, FORM_RESOLUTION, NARROWEST_PART,
+    SIMULTANEOUS_STEP_SHARE,
 };
 use paynter_numerics::program::{Enclosure, Range};
 
@@ -58,18 +59,34 @@ impl ZeroCrossingDetector {
         self.sample_end(system, solver.stages())?;
         self.tried.clone_from(&self.now);
         record_largest(&mut self.largest, &self.now);
+        self.choose_forms(system, solver.stages(), &watched);
         let crossed = watched.iter().any(|k| sign(self.now[*k]) * system.mode(*k) < 0.0);
         if !crossed && self.is_clear(system, solver.stages(), &watched) {
             self.release_margins(system);
             return Ok(None);
         }
         solver.extend(system, tolerance)?;
-        let found = self.search(system, solver.stages(), &watched)?;
+        let path = Path::new(solver.stages(), system, &self.formed);
+        let found = self.search(system, solver.stages(), &path, &watched)?;
         if found.is_empty() {
             self.release_margins(system);
             return Ok(None);
         }
-        self.locate_first(system, solver.stages(), found)
+        self.locate_first(system, solver.stages(), &path, found)
+    }
+
+    /// Takes the linear forms of functions that these tell better than the event tolerance.
+    fn choose_forms(&mut self, system: &mut System<'_>, stages: &Stages, watched: &[usize]) {
+        system.prepare_forms();
+        let mut formed = std::mem::take(&mut self.formed);
+        formed.clear();
+        formed.resize(system.model.events.len(), None);
+        let size = |i: usize| stages.start[i].abs() + stages.end[i].abs();
+        for k in watched {
+            let row = system.form_row(*k);
+            formed[*k] = row.filter(|row| system.form_rounding(*row, size) <= self.touch(system, *k));
+        }
+        self.formed = formed;
     }
 
     /// The functions whose crossings are to be found in steps.
@@ -156,42 +173,58 @@ impl ZeroCrossingDetector {
     fn is_clear(&mut self, system: &mut System<'_>, stages: &Stages, watched: &[usize]) -> bool {
         let (n, h) = (stages.start.len(), stages.h);
         let (first, last) = (stages.rates(0), stages.rates(stages.tableau.stages - 1));
-        let (mut fast, mut middle) = (std::mem::take(&mut self.arguments), std::mem::take(&mut self.middle));
-        fast.resize(1 + n + system.model.unknowns.len(), Enclosure::ALL);
-        fast[0] = Enclosure { value: Range::new(stages.t, stages.t + h), derivative: Range::point(h) };
-        middle.resize(n, 0.0);
-        for i in 0..n {
-            // The control points of the cubic in Bernstein's form.
-            let (a, d) = (stages.start[i], stages.end[i]);
-            let (b, c) = (a + h * first[i] / 3.0, d - h * last[i] / 3.0);
-            let chord = (d - a) / 3.0;
-            let deviation = (b - a - chord).abs().max((c - d + chord).abs());
-            let apart = CUBIC_ERROR * deviation;
-            let value = Range::new(a.min(b).min(c).min(d) - apart, a.max(b).max(c).max(d) + apart);
-            let derivatives = [b - a, c - b, d - c].map(|difference| 3.0 * difference);
-            let derivative = derivatives
-                .iter()
-                .fold(Range::point(derivatives[0]), |range, s| range.hull(Range::point(*s)));
-            let derivative = derivative.plus(Range::about(0.0, 6.0 * apart));
-            fast[1 + i] = Enclosure { value, derivative };
-            middle[i] = 0.125 * (a + 3.0 * (b + c) + d);
-        }
-        let bounded = system.enclose_unknowns(&mut fast, (stages.t + 0.5 * h, &middle), 0.5);
+        let mut cubics = std::mem::take(&mut self.cubics);
+        cubics.clear();
+        cubics.extend(
+            (0..n).map(|i| Cubic::new((stages.start[i], stages.end[i]), (h * first[i], h * last[i]))),
+        );
+        let time = Enclosure { value: Range::new(stages.t, stages.t + h), derivative: Range::point(h) };
+        let middle = stages.t + 0.5 * h;
         let mut found = std::mem::take(&mut self.enclosures);
-        if bounded {
-            system.enclose_relations(&fast, &mut found);
+        found.clear();
+        found.resize(system.model.events.len(), Enclosure::ALL);
+        let mut bounded = true;
+        if watched.iter().any(|k| self.formed[*k].is_none()) {
+            let (mut fast, mut state) =
+                (std::mem::take(&mut self.arguments), std::mem::take(&mut self.middle));
+            fast.resize(1 + n + system.model.unknowns.len(), Enclosure::ALL);
+            fast[0] = time;
+            state.resize(n, 0.0);
+            for (i, cubic) in cubics.iter().enumerate() {
+                fast[1 + i] = cubic.enclose();
+                state[i] = cubic.middle();
+            }
+            bounded = system.enclose_unknowns(&mut fast, (middle, &state), 0.5);
+            if bounded {
+                system.enclose_relations(&fast, &mut found);
+            }
+            (self.arguments, self.middle) = (fast, state);
         }
-        (self.arguments, self.middle) = (fast, middle);
+        system.enclose_form_rests(time, middle);
+        for k in watched {
+            let Some(row) = self.formed[*k] else { continue };
+            let mut whole = Cubic::default();
+            system.form(row).weights.iter().for_each(|(i, weight, _)| whole.add(*weight, &cubics[*i]));
+            whole.apart += system.form_rounding(row, |i| cubics[i].size());
+            let (along, rest) = (whole.enclose(), system.form_rest(row).0);
+            found[*k] = Enclosure {
+                value: along.value.plus(rest.value),
+                derivative: along.derivative.plus(rest.derivative),
+            };
+        }
+        self.cubics = cubics;
         let shifts = self.shifts(system);
-        let clear = bounded
-            && watched.iter().all(|k| {
-                let end = Range::point(self.now[*k]);
-                // From the end back, which is known.
-                let back = end.minus(found[*k].derivative.times(Range { lo: 0.0, hi: 1.0 }));
-                let value = found[*k].value.plus(Range::point(shifts[*k])).intersection(back);
-                let side = if system.mode(*k) > 0.0 { value } else { value.negative() };
-                side.lo > 0.0
-            });
+        let clear = watched.iter().all(|k| {
+            if !bounded && self.formed[*k].is_none() {
+                return false;
+            }
+            let end = Range::point(self.now[*k]);
+            // From the end back, which is known.
+            let back = end.minus(found[*k].derivative.times(Range { lo: 0.0, hi: 1.0 }));
+            let value = found[*k].value.plus(Range::point(shifts[*k])).intersection(back);
+            let side = if system.mode(*k) > 0.0 { value } else { value.negative() };
+            side.lo > 0.0
+        });
         self.enclosures = found;
         clear
     }
@@ -201,9 +234,10 @@ impl ZeroCrossingDetector {
         &mut self,
         system: &mut System<'_>,
         stages: &Stages,
+        path: &Path,
         watched: &[usize],
     ) -> Result<Vec<Bracket>, EvaluationError> {
-        let path = Path::new(stages);
+        let formed = watched.iter().all(|k| self.formed[*k].is_some());
         let shifts = self.shifts(system);
         let end: Vec<f64> = watched.iter().map(|k| system.mode(*k) * self.now[*k]).collect();
         let mut known = vec![Watched::default(); watched.len()];
@@ -213,7 +247,7 @@ impl ZeroCrossingDetector {
         let mut stack = vec![(0.0, 1.0)];
         while let Some((low, high)) = stack.pop() {
             left -= 1;
-            let bounded = self.enclose_part(system, stages, &path, (low, high));
+            let bounded = self.enclose_part(system, stages, path, (watched, formed), (low, high));
             unbounded -= i32::from(!bounded);
             let narrow = high - low <= NARROWEST_PART || left <= 0 || unbounded <= 0;
             let sampled = self.evaluate_within(system, stages, high);
@@ -222,6 +256,7 @@ impl ZeroCrossingDetector {
             for k in watched {
                 let verdict = match (&sampled, bounded) {
                     (Ok(()), true) => self.judge(system, *k, shifts[*k]),
+                    (Ok(()), false) if self.formed[*k].is_some() => self.judge(system, *k, shifts[*k]),
                     (Ok(()), false) => Verdict::Open,
                     // A place within the step may be outside the domain of the laws; the end may not.
                     (Err(_), _) => Verdict::Open,
@@ -277,26 +312,54 @@ impl ZeroCrossingDetector {
         Ok(found)
     }
 
-    /// Encloses the functions over a part of the step; tells whether the unknowns could be enclosed.
+    /// Encloses the functions over a part of the step, those that are `watched`; tells whether the unknowns could be
+    /// enclosed, or none were wanted because all functions have linear forms (`formed`).
     fn enclose_part(
         &mut self,
         system: &mut System<'_>,
         stages: &Stages,
         path: &Path,
+        (watched, formed): (&[usize], bool),
         (low, high): (f64, f64),
     ) -> bool {
         let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
-        let n = stages.start.len();
+        let (t, h) = (stages.t, stages.h);
+        let time = Enclosure { value: Range::new(t + low * h, t + high * h), derivative: Range::point(h) };
+        let at = t + middle * h;
+        let bounded =
+            formed || self.enclose_along(system, path, (stages.start.len(), time), (at, middle, half));
+        self.enclosures.resize(system.model.events.len(), Enclosure::ALL);
+        system.enclose_form_rests(time, at);
+        for k in watched {
+            let Some((row, form)) = self.formed[*k].and_then(|row| Some((row, path.form(row)?))) else {
+                continue;
+            };
+            let ((centre, along), (rest, beside)) = (path.enclose(form, middle, half), system.form_rest(row));
+            let derivative = along.derivative.plus(rest.derivative);
+            let centre = Range::about(centre, path.rounding(form)).plus(beside);
+            let value = along.value.plus(rest.value);
+            let value = value.intersection(centre.plus(derivative.times(Range::about(0.0, half))));
+            self.enclosures[*k] = Enclosure { value, derivative };
+        }
+        bounded
+    }
+
+    /// Encloses the functions by enclosures of time, states and unknowns; tells whether the unknowns could be enclosed.
+    fn enclose_along(
+        &mut self,
+        system: &mut System<'_>,
+        path: &Path,
+        (n, time): (usize, Enclosure),
+        (at, middle, half): (f64, f64, f64),
+    ) -> bool {
         let (mut fast, mut state) = (std::mem::take(&mut self.arguments), std::mem::take(&mut self.middle));
         fast.resize(1 + n + system.model.unknowns.len(), Enclosure::ALL);
-        let (t, h) = (stages.t, stages.h);
-        fast[0] = Enclosure { value: Range::new(t + low * h, t + high * h), derivative: Range::point(h) };
+        fast[0] = time;
         state.resize(n, 0.0);
         for (i, state) in state.iter_mut().enumerate() {
             (*state, fast[1 + i]) = path.enclose(i, middle, half);
         }
         system.predict_unknowns(middle);
-        let at = t + middle * h;
         let mut found = std::mem::take(&mut self.enclosures);
         let bounded = system.enclose_unknowns(&mut fast, (at, &state), half);
         if bounded {
@@ -345,16 +408,26 @@ impl ZeroCrossingDetector {
         &mut self,
         system: &mut System<'_>,
         stages: &Stages,
+        path: &Path,
         mut found: Vec<Bracket>,
     ) -> Result<Option<Crossing>, EvaluationError> {
         found.sort_by(|a, b| a.high.total_cmp(&b.high));
+        let shifts = self.shifts(system);
         let mut first: Option<Crossing> = None;
         for Bracket { function: k, low, high } in found {
             let limit = first.as_ref().map_or(1.0, |c| c.theta);
             if low > limit {
                 continue;
             }
-            let Some((theta, mean_rate)) = self.locate(system, stages, k, low, high)? else { continue };
+            let form = self.formed[k].and_then(|row| Some((row, path.form(row)?)));
+            let along = |system: &mut System<'_>, theta: f64| {
+                let (row, form) = form?;
+                let rest = system.form_rest_at(row, stages.t + theta * stages.h);
+                let value = path.value(form, theta) + rest + shifts[k];
+                (value.abs() > FORM_RESOLUTION * path.rounding(form)).then_some(value)
+            };
+            let located = self.locate(system, stages, k, (low, high), &along)?;
+            let Some((theta, mean_rate)) = located else { continue };
             match &mut first {
                 Some(crossing) if (theta - crossing.theta).abs() <= SIMULTANEOUS_STEP_SHARE => {
                     crossing.events.push(k)
@@ -367,28 +440,105 @@ impl ZeroCrossingDetector {
     }
 }
 
-/// The dense output of a step as polynomials of the place θ in it, one for each state.
+/// A cubic in a step, and by how much the dense output may be apart from it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cubic {
+    /// Its control points in Bernstein's form.
+    points: [f64; 4],
+    apart: f64,
+}
+
+impl Cubic {
+    /// Through both ends of a step with the changes that the rates there make of it.
+    fn new((a, d): (f64, f64), (first, last): (f64, f64)) -> Cubic {
+        let (b, c) = (a + first / 3.0, d - last / 3.0);
+        let chord = (d - a) / 3.0;
+        let deviation = (b - a - chord).abs().max((c - d + chord).abs());
+        Cubic { points: [a, b, c, d], apart: CUBIC_ERROR * deviation }
+    }
+
+    fn add(&mut self, weight: f64, other: &Cubic) {
+        self.points.iter_mut().zip(other.points).for_each(|(sum, point)| *sum += weight * point);
+        self.apart += weight.abs() * other.apart;
+    }
+
+    fn enclose(&self) -> Enclosure {
+        let [a, b, c, d] = self.points;
+        let value = Range::new(a.min(b).min(c).min(d) - self.apart, a.max(b).max(c).max(d) + self.apart);
+        let derivatives = [b - a, c - b, d - c].map(|difference| 3.0 * difference);
+        let derivative =
+            derivatives.iter().fold(Range::point(derivatives[0]), |range, s| range.hull(Range::point(*s)));
+        Enclosure { value, derivative: derivative.plus(Range::about(0.0, 6.0 * self.apart)) }
+    }
+
+    fn middle(&self) -> f64 {
+        let [a, b, c, d] = self.points;
+        0.125 * (a + 3.0 * (b + c) + d)
+    }
+
+    fn size(&self) -> f64 {
+        self.points.iter().map(|point| point.abs()).sum()
+    }
+}
+
+/// The dense output of a step as polynomials of the place θ in it, one for each state, and then one for each linear form
+/// that is watched.
 struct Path {
     degree: usize,
     /// Coefficients of 1, θ, θ², …, state by state.
     coefficients: Vec<f64>,
+    /// The polynomial of each linear form, if it has one, and what rounding makes of these.
+    forms: Vec<Option<usize>>,
+    states: usize,
+    roundings: Vec<f64>,
 }
 
 impl Path {
-    fn new(stages: &Stages) -> Path {
+    fn new(stages: &Stages, system: &System<'_>, rows: &[Option<usize>]) -> Path {
         let powers = stages.tableau.powers();
         let (n, degree) = (stages.start.len(), powers.len());
-        let mut coefficients = vec![0.0; n * (degree + 1)];
-        for (i, list) in coefficients.chunks_exact_mut(degree + 1).enumerate() {
+        let width = degree + 1;
+        let mut coefficients = vec![0.0; n * width];
+        for (i, list) in coefficients.chunks_exact_mut(width).enumerate() {
             list[0] = stages.start[i];
             for (coefficient, terms) in list[1..].iter_mut().zip(powers) {
                 *coefficient = stages.h * stages.weigh(terms, i);
             }
         }
-        Path { degree, coefficients }
+        let (mut forms, mut roundings) = (vec![None; system.form_count()], Vec::new());
+        for row in rows.iter().flatten().copied() {
+            let start = coefficients.len();
+            forms[row] = Some(start / width);
+            coefficients.resize(start + width, 0.0);
+            let (states, own) = coefficients.split_at_mut(start);
+            for (i, weight, _) in &system.form(row).weights {
+                let list = &states[i * width..(i + 1) * width];
+                own.iter_mut().zip(list).for_each(|(sum, c)| *sum += weight * c);
+            }
+            let size = |i: usize| states[i * width..(i + 1) * width].iter().map(|c| c.abs()).sum();
+            roundings.push(system.form_rounding(row, size));
+        }
+        Path { degree, coefficients, forms, states: n, roundings }
     }
 
-    /// A state in the middle of a part of the step, and its values and derivatives over it.
+    /// The number of the polynomial of a linear form.
+    fn form(&self, row: usize) -> Option<usize> {
+        self.forms.get(row).copied().flatten()
+    }
+
+    /// A polynomial at a place.
+    fn value(&self, polynomial: usize, theta: f64) -> f64 {
+        let width = self.degree + 1;
+        let list = &self.coefficients[polynomial * width..(polynomial + 1) * width];
+        list.iter().rev().fold(0.0, |sum, coefficient| sum * theta + coefficient)
+    }
+
+    /// What rounding of weights and coefficients makes of a polynomial.
+    fn rounding(&self, polynomial: usize) -> f64 {
+        polynomial.checked_sub(self.states).map_or(0.0, |form| self.roundings[form])
+    }
+
+    /// A state or linear form in the middle of a part of the step, and its values and derivatives over it.
     fn enclose(&self, state: usize, middle: f64, half: f64) -> (f64, Enclosure) {
         let width = self.degree + 1;
         let mut about = [0.0; Path::MOST_COEFFICIENTS];
@@ -408,7 +558,7 @@ impl Path {
             spread += c.abs() * power * half;
         }
         // What rounding makes of the coefficients.
-        let rounding = 16.0 * f64::EPSILON * size;
+        let rounding = 16.0 * f64::EPSILON * size + self.rounding(state);
         let radius = about.get(1).map_or(0.0, |c| c.abs()) * half + spread + rounding;
         let derivative = Range::about(about.get(1).copied().unwrap_or(0.0), bend + rounding);
         (about[0], Enclosure { value: Range::about(about[0], radius), derivative })

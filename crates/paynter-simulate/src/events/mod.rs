@@ -17,6 +17,7 @@ use crate::method::Tolerance;
 use crate::method::tableau::Terms;
 use crate::system::{EvaluationError, System, Values};
 use crate::tolerance::{EVENT_TOLERANCE_FACTOR, JUMP_AT_EVENT};
+use crossing::Cubic;
 use paynter_numerics::program::Enclosure;
 use timed::Ahead;
 use zeno::Intervals;
@@ -89,6 +90,10 @@ pub(crate) struct ZeroCrossingDetector {
     /// Time, states and unknowns over that part, and the states in its middle.
     arguments: Vec<Enclosure>,
     middle: Vec<f64>,
+    /// The cubics of states through both ends of the step.
+    cubics: Vec<Cubic>,
+    /// The linear forms of functions that are told by them.
+    formed: Vec<Option<usize>>,
 }
 
 /// Keeps the largest sizes that functions have had.
@@ -120,6 +125,8 @@ impl ZeroCrossingDetector {
             centre: Vec::new(),
             arguments: Vec::new(),
             middle: Vec::new(),
+            cubics: Vec::new(),
+            formed: Vec::new(),
         }
     }
 

@@ -62,14 +62,15 @@ impl ZeroCrossingDetector {
     }
 
     /// The place just behind a root between `low`, where the mode holds, and `high`, and the mean rate of
-    /// change there.
+    /// change there. Within the bracket values are those `along` the linear form of the function, if it has one and
+    /// tells them well enough.
     pub(super) fn locate(
         &mut self,
         system: &mut System<'_>,
         stages: &Stages,
         k: usize,
-        low: f64,
-        high: f64,
+        (low, high): (f64, f64),
+        along: &dyn Fn(&mut System<'_>, f64) -> Option<f64>,
     ) -> Result<Option<(f64, f64)>, EvaluationError> {
         let mode = system.mode(k);
         let (mut a, mut b) = (low, high);
@@ -93,7 +94,11 @@ impl ZeroCrossingDetector {
         let mean_rate = ((fb - fa) / ((b - a) * stages.h)).abs();
         let gap = |b: f64| ROOT_BRACKET * b.max(BESIDE_ZERO);
         let (_, b) = narrow_bracket((a, mode * fa), (b, mode * fb), gap, |theta| {
-            Ok::<f64, EvaluationError>(mode * self.value_at(system, stages, k, theta)?)
+            let value = match along(system, theta) {
+                Some(value) => value,
+                None => self.value_at(system, stages, k, theta)?,
+            };
+            Ok::<f64, EvaluationError>(mode * value)
         })?;
         Ok(Some((b, mean_rate)))
     }

@@ -5,6 +5,7 @@
 mod bends;
 mod cuts;
 pub(crate) mod dominators;
+pub(crate) mod forms;
 pub(crate) mod freeze;
 pub(crate) mod jump;
 pub(crate) mod linearised;
@@ -13,6 +14,7 @@ mod shared;
 mod signs;
 pub(crate) mod sliding;
 
+use self::forms::{LinearForms, linear_forms};
 use self::jump::{Jumps, Plan};
 use self::sliding::{Frozen, Surface};
 use crate::model::freeze::{Freezer, Piece, Regularisation, Relation};
@@ -94,6 +96,8 @@ pub struct Compiled {
     pub(crate) relations: Program,
     /// The event functions with their derivatives; the last lane is time.
     pub(crate) relations_full: Linearised,
+    /// Those that are linear in states and unknowns.
+    pub(crate) forms: Option<LinearForms>,
     /// What makes states jump, if anything does.
     pub(crate) jumps: Option<Jumps>,
     /// Event functions of time alone.
@@ -248,6 +252,8 @@ fn assemble(
 
     let moving: BTreeSet<Symbol> = fast.iter().copied().collect();
     let timed = of_time_alone(pool, relations, *time, &moving);
+    let of_states: Vec<bool> = timed.iter().map(|timed| !timed).collect();
+    let forms = linear_forms(pool, (relations, &of_states), residuals, (states, unknowns), (&slow, *time))?;
     let time_functions = time_functions(pool, frozen, &timed, &parameters, &slow)?;
     let read: Vec<Expr> = rates.iter().chain(residuals).copied().collect();
     let (time_signals, time_sums) = time_signals(pool, &read, *time, &moving);
@@ -280,6 +286,7 @@ fn assemble(
         outputs_full,
         relations: Program::staged(pool, relations, &slow, &fast)?,
         relations_full,
+        forms,
         jumps,
         timed,
         time_functions,

@@ -6,6 +6,7 @@ mod complementarity;
 mod continuation;
 mod enclosure;
 mod evaluation;
+mod forms;
 mod modes;
 mod singular;
 mod unknowns;
@@ -20,6 +21,7 @@ use crate::model::Compiled;
 use crate::tolerance::{INFINITE_DERIVATIVE, UNUSED_REGULARISATION_WIDTH};
 use enclosure::{Enclosures, Krawczyk};
 use evaluation::RelationCache;
+use forms::Forms;
 use paynter_numerics::linalg::PivotedFactors;
 use paynter_numerics::program::Tables;
 use workspace::{Configuration, Workspace};
@@ -84,6 +86,7 @@ pub(crate) struct System<'a> {
     enclosed_relations: Enclosures,
     enclosed_residuals: Enclosures,
     krawczyk: Krawczyk,
+    forms: Forms,
     time_functions: Vec<(Enclosures, Workspace)>,
     signals: (Enclosures, Workspace),
     jumps: Workspace,
@@ -143,6 +146,7 @@ impl<'a> System<'a> {
             enclosed_relations: Enclosures::default(),
             enclosed_residuals: Enclosures::default(),
             krawczyk: Krawczyk::default(),
+            forms: Forms::default(),
             time_functions: Vec::new(),
             signals: Default::default(),
             jumps: Workspace::default(),
