@@ -40,7 +40,11 @@ pub(crate) const ACCEPTED_BACKWARD_ERROR: f64 = 1e-9;
 /// but rounding: its unknowns are zero, as velocities are where a spring holds a load.
 pub(crate) const VANISHING_ROW: f64 = 1e-14;
 
-/// The condition number of a state matrix, beside its order, above which it is taken for singular: no digit of
+/// Sweeps in which rows and columns of a matrix are brought to one size.
+pub(crate) const BALANCING_SWEEPS: usize = 4;
+
+/// The condition number of a state matrix with rows and columns of one size, beside its order, above which it is taken
+/// for singular: no digit of
 /// a static gain would be left.
 pub(crate) const SINGULAR_CONDITION: f64 = 1e14;
 
@@ -73,6 +77,10 @@ pub(crate) const BESIDE_POLE: f64 = 1e-9;
 
 /// The sum of the terms of a contour integral, beside their sizes, below which it is zero.
 pub(crate) const CONTOUR_ROUNDING: f64 = 1e-12;
+
+/// Derivatives of poles and zeros by the state equations and by the graph's own that agree to this part of their size
+/// are the same.
+pub(crate) const AGREEING_DERIVATIVE: f64 = 1e-9;
 
 /// The radius of a contour, beside the root, below which the root is too near to another to be differentiated.
 pub(crate) const SMALLEST_CONTOUR: f64 = 1e-9;

@@ -2,7 +2,8 @@
 //! frequency responses and their sensitivities. One that contradicts them is refused.
 
 use crate::linear::{above_borders, refused};
-use crate::parametric::{Moved, ResponseSensitivity};
+use crate::parametric::modes::Mode;
+use crate::parametric::{Moved, ResponseSensitivity, RootSensitivities};
 use crate::program::Program;
 use crate::response::FrequencyResponse;
 use crate::sensitivity::FrequencySensitivity;
@@ -14,7 +15,7 @@ use paynter_base::random::Random;
 use paynter_base::{Diagnostics, QueryError};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
-use paynter_verify::{Acausal, Beside, Check, Contradiction, Given, Pencil, Point, Responses, a_few};
+use paynter_verify::{Acausal, Beside, Check, Contradiction, Given, Pencil, Point, Responses, Root, a_few};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -271,6 +272,37 @@ impl Linearised<'_> {
         let count = (CHECKED_POLES_OF_STATES / poles.len().max(1)).clamp(least, most);
         let some = Acausal::some_poles(poles, count);
         Ok(self.check(pool, &[], |_, pencil| pencil.check_poles("the pole", &some, fastest))?.1)
+    }
+
+    /// Takes derivatives of simple poles and zeros from the graph's own equations where the state equations have lost
+    /// their digits, and withholds those that neither of them knows: not a number. `parameters` are places in the
+    /// model. Of a nonlinear model nothing is compared: its entries change with the point.
+    pub fn reconcile_roots(
+        &self,
+        pool: &mut Pool,
+        parameters: &[usize],
+        roots: &mut RootSensitivities,
+    ) -> Result<(), QueryError> {
+        if self.linear.point.is_some() {
+            return Ok(());
+        }
+        let (_, ()) = self.check(pool, &[], |pool, pencil| {
+            let poles = roots.poles.iter_mut().map(|mode| (None, mode));
+            let zeros = roots.zeros.iter_mut().map(|(entry, mode)| (Some(*entry), mode));
+            let mut simple: Vec<(Root, &mut Mode)> = (poles.chain(zeros))
+                .filter(|(_, mode)| mode.multiplicity == 1)
+                .map(|(entry, mode)| (Root { value: mode.value, entry }, mode))
+                .collect();
+            let asked: Vec<Root> = simple.iter().map(|(root, _)| *root).collect();
+            let found = pencil.root_derivatives(pool, &asked, parameters).unwrap_or_default();
+            for ((_, mode), own) in simple.iter_mut().zip(found) {
+                if let Some(own) = own {
+                    mode.reconcile(&own);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// Checks a response, and calculates it anew where it has lost its digits.

@@ -268,7 +268,7 @@ impl<'a> Maker<'a> {
                 let name = format!("Delta_{}", plain(&input.name));
                 let symbol = self.pool.fresh(&name);
                 self.inputs.insert(k as u32, symbol);
-                let unit = input.unit.clone().filter(|unit| unit.factor == 1.0);
+                let unit = input.unit.clone();
                 let doc = Some(format!("change of {}", plain(&input.name)));
                 let new = &mut self.build.graph;
                 new.variables.insert(Variable::Input(new.inputs.len() as u32), symbol);
@@ -289,7 +289,7 @@ impl<'a> Maker<'a> {
             let symbol = self.pool.fresh(&name);
             self.deltas.insert(place, symbol);
             // A split sink is a source of the change itself, in whatever unit that has.
-            let unit = parameter.unit.clone().filter(|unit| unit.factor == 1.0 && !self.request.split);
+            let unit = parameter.unit.clone().filter(|_| !self.request.split);
             let doc = Some(format!("change of {}", plain(&parameter.name)));
             let span = parameter.span;
             let new = &mut self.build.graph;

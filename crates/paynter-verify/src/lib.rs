@@ -15,6 +15,7 @@ mod pencil;
 mod point;
 mod poles;
 mod response;
+mod roots;
 mod tolerance;
 mod transfer;
 
@@ -22,6 +23,7 @@ pub use acausal::{Acausal, Point};
 pub use moves::Beside;
 pub use pencil::Pencil;
 pub use response::{Reconciled, Responses, a_few};
+pub use roots::Root;
 pub use transfer::Given;
 
 use paynter_base::{Diagnostic, code};

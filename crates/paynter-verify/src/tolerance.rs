@@ -36,6 +36,14 @@ pub(crate) const POLE_FLOOR: f64 = 1e-13;
 pub(crate) const ENTRY_CHANGE: f64 = 1e-12;
 /// The part of a difference that such changes may explain.
 pub(crate) const EXPLAINED: f64 = 1e-2;
+/// Derivatives of poles and zeros are known if such changes move them by this part at most: rounding moves them by a
+/// thousandth of that.
+pub(crate) const ROOT_DERIVATIVE: f64 = 1e-4;
+/// Those that are this part of what such changes make of them, or less, may be zero: rounding changes entries by far
+/// less than such changes do,
+pub(crate) const ROUNDING_CHANGES: f64 = 1e-2;
+/// and are where they are this part, or less, of what they could be.
+pub(crate) const DERIVATIVE_FLOOR: f64 = 1e-9;
 /// A pivot is at least this part of its row: enough for two or three further digits.
 pub(crate) const PIVOT: f64 = 0.1;
 /// Sweeps in which rows and columns are brought to one size.

@@ -132,10 +132,10 @@ fn response_text(document: &SensitivityResponse, global: &Global) -> String {
                 [
                     rank.parameter.clone(),
                     format!("±{}{}", significant(rank.shown.of(rank.tolerance)), rank.shown.brackets()),
-                    format!("{} %", significant(100.0 * rank.effect)),
+                    percent(rank.effect),
                     significant(global.frequency(rank.omega)),
-                    format!("{} %", significant(100.0 * rank.magnitude)),
-                    significant(rank.phase),
+                    percent(rank.magnitude),
+                    rank.phase.map_or_else(|| "–".to_owned(), significant),
                 ]
             })
             .collect();
@@ -145,6 +145,16 @@ fn response_text(document: &SensitivityResponse, global: &Global) -> String {
         if !exact.is_empty() {
             let names: Vec<&str> = exact.iter().map(|rank| rank.parameter.as_str()).collect();
             text.push_str(&format!("  without a tolerance: {}\n", names.join(", ")));
+        }
+        if let Some(rank) = toleranced.iter().find(|rank| rank.effect.is_none()) {
+            text.push_str(&format!(
+                "  H is 0 at {} {}: beside it no change is small; `{}` makes |H| {}{} there\n",
+                significant(global.frequency(rank.omega)),
+                global.frequency_unit(),
+                rank.parameter,
+                significant(band.shown.of(rank.change)),
+                band.shown.brackets(),
+            ));
         }
         if let Some(line) = widest(document, band, global) {
             text.push_str(&line);
@@ -164,6 +174,11 @@ fn response_text(document: &SensitivityResponse, global: &Global) -> String {
         ));
     }
     text
+}
+
+/// A relative change in a table: infinite beside what is zero.
+fn percent(change: Option<f64>) -> String {
+    change.map_or_else(|| "∞".to_owned(), |change| format!("{} %", significant(100.0 * change)))
 }
 
 /// What samples said about the worst-case band of the magnitude.

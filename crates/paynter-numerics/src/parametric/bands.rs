@@ -52,13 +52,15 @@ pub struct Effect {
     pub input: usize,
     /// Place among the parameters.
     pub parameter: usize,
-    /// The largest |δ·S/H| over the band.
+    /// The largest |δ·S/H| over the band: infinite where H is zero and changes.
     pub size: f64,
+    /// |δ·S| there.
+    pub change: f64,
     /// The frequency where that is.
     pub omega: f64,
-    /// The relative change of |H| there for the upper end of the tolerance.
+    /// The relative change of |H| there for the upper end of the tolerance: infinite where H is zero.
     pub magnitude: f64,
-    /// The change of phase there, in degrees.
+    /// The change of phase there, in degrees; not a number where H is zero.
     pub phase: f64,
 }
 
@@ -150,12 +152,24 @@ pub fn effects(found: &FrequencySensitivity, omega: &[f64], tolerances: &[f64]) 
                     input,
                     parameter,
                     size: 0.0,
+                    change: 0.0,
                     omega: omega[0],
                     magnitude: 0.0,
                     phase: 0.0,
                 };
                 for (k, (omega, (value, norm))) in omega.iter().zip(&values).enumerate() {
                     let change = found.derivative(output, input, parameter, k) * tolerance;
+                    if *norm == 0.0 {
+                        let change = change.norm();
+                        if change.is_finite()
+                            && change > 0.0
+                            && (best.size.is_finite() || change > best.change)
+                        {
+                            let (size, magnitude) = (f64::INFINITY, f64::INFINITY);
+                            best = Effect { size, change, omega: *omega, magnitude, phase: f64::NAN, ..best };
+                        }
+                        continue;
+                    }
                     // The sum of the sizes of its parts is no less than the size of a number, and sooner found.
                     if change.l1_norm() < (1.0 - NORM_ROUNDING) * best.size * norm {
                         continue;
@@ -164,12 +178,17 @@ pub fn effects(found: &FrequencySensitivity, omega: &[f64], tolerances: &[f64]) 
                     if size.is_finite() && size > best.size {
                         let [magnitude, phase] = parts(*value, *norm, change);
                         let magnitude = magnitude / norm;
-                        best = Effect { size, omega: *omega, magnitude, phase, ..best };
+                        best =
+                            Effect { size, change: change.norm(), omega: *omega, magnitude, phase, ..best };
                     }
                 }
                 list.push(best);
             }
-            list.sort_by(|a, b| b.size.total_cmp(&a.size).then(a.parameter.cmp(&b.parameter)));
+            let by_change = |a: &Effect, b: &Effect| match a.size.is_infinite() && b.size.is_infinite() {
+                true => b.change.total_cmp(&a.change),
+                false => b.size.total_cmp(&a.size),
+            };
+            list.sort_by(|a, b| by_change(a, b).then(a.parameter.cmp(&b.parameter)));
             all.extend(list);
         }
     }

@@ -16,8 +16,8 @@ use crate::linalg::elimination::{Elimination, Rows, transposed};
 use crate::linalg::{Matrices, Sparse};
 use crate::parallel;
 use crate::tolerance::{
-    BESIDE_POLE, CANCELLED_GAIN, CONSERVED_SUM, CONTOUR_POINTS, CONTOUR_RADIUS, CONTOUR_ROUNDING,
-    NEGLIGIBLE_PIVOT, SINGULAR_CONDITION, SMALLEST_CONTOUR,
+    AGREEING_DERIVATIVE, BALANCING_SWEEPS, BESIDE_POLE, CANCELLED_GAIN, CONSERVED_SUM, CONTOUR_POINTS,
+    CONTOUR_RADIUS, CONTOUR_ROUNDING, NEGLIGIBLE_PIVOT, SINGULAR_CONDITION, SMALLEST_CONTOUR,
 };
 
 /// A root with the derivatives of its value, or of the mean of its cluster.
@@ -29,6 +29,26 @@ pub struct Mode {
     pub multiplicity: usize,
     /// By parameter; not a number where the root cannot be told from others.
     pub derivatives: Vec<Complex64>,
+}
+
+impl Mode {
+    /// Takes the derivatives that the graph's own equations give where those found differ from them, and withholds
+    /// what those do not know.
+    pub(crate) fn reconcile(&mut self, own: &[Option<Complex64>]) {
+        for (derivative, own) in self.derivatives.iter_mut().zip(own) {
+            match own {
+                Some(own) if (own - *derivative).norm() <= AGREEING_DERIVATIVE * own.norm() => {}
+                Some(own) if self.value.im == 0.0 => *derivative = Complex64::from(own.re),
+                Some(own) => *derivative = *own,
+                None => *derivative = Complex64::new(f64::NAN, f64::NAN),
+            }
+        }
+    }
+
+    /// Whether a derivative is not known.
+    pub(crate) fn is_withheld(&self) -> bool {
+        self.derivatives.iter().any(|derivative| !derivative.is_finite())
+    }
 }
 
 /// Groups equal roots.
@@ -122,8 +142,10 @@ fn around(
         .map(|other| (other - root).norm())
         .filter(|distance| *distance > 0.0)
         .fold(f64::INFINITY, f64::min);
-    let alone = if root.norm() > 0.0 { root.norm() } else { 1.0 };
-    let radius = CONTOUR_RADIUS * if distance.is_finite() { distance } else { alone };
+    // A wide circle round a small root loses its digits: all other roots stand in the integrand.
+    let alone = if root.norm() > 0.0 { root.norm() } else { f64::INFINITY };
+    let nearest = distance.min(alone);
+    let radius = CONTOUR_RADIUS * if nearest.is_finite() { nearest } else { 1.0 };
     if radius < SMALLEST_CONTOUR * root.norm() {
         return None;
     }
@@ -221,15 +243,31 @@ pub struct Gain {
     pub derivatives: Vec<f64>,
 }
 
-/// The inverse of −A; none where a pole lies at zero.
+/// The inverse of −A; none where a pole lies at zero. States may have any sizes: rows and columns are brought to one
+/// size first, by powers of two.
 fn static_inverse(a: &Sparse) -> Option<Mat<Complex64>> {
     let n = a.rows;
-    let states = Matrices { a: a.clone(), b: Vec::new(), c: Sparse::new(0, n), d: Vec::new() };
-    let solved = inverse(&system(&states, Complex64::ZERO, false))?;
-    let largest =
-        (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).fold(0.0f64, |a, at| a.max(solved[at].norm()));
-    let size = a.entries.iter().fold(0.0f64, |a, (_, _, value)| a.max(value.abs()));
+    let (mut rows, mut columns) = (vec![1.0f64; n], vec![1.0f64; n]);
+    let power = |largest: f64| if largest > 0.0 { (-0.5 * largest.log2()).round().exp2() } else { 1.0 };
+    for _ in 0..BALANCING_SWEEPS {
+        let (mut by_row, mut by_column) = (vec![0.0f64; n], vec![0.0f64; n]);
+        for (i, j, value) in &a.entries {
+            let size = (rows[*i] * value * columns[*j]).abs();
+            by_row[*i] = by_row[*i].max(size);
+            by_column[*j] = by_column[*j].max(size);
+        }
+        rows.iter_mut().zip(&by_row).for_each(|(factor, largest)| *factor *= power(*largest));
+        columns.iter_mut().zip(&by_column).for_each(|(factor, largest)| *factor *= power(*largest));
+    }
+    let entries = a.entries.iter().map(|(i, j, value)| (*i, *j, rows[*i] * value * columns[*j])).collect();
+    let scaled = Sparse { entries, ..a.clone() };
+    let states = Matrices { a: scaled, b: Vec::new(), c: Sparse::new(0, n), d: Vec::new() };
+    let mut solved = inverse(&system(&states, Complex64::ZERO, false))?;
+    let places = || (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    let largest = places().fold(0.0f64, |most, at| most.max(solved[at].norm()));
+    let size = states.a.entries.iter().fold(0.0f64, |most, (_, _, value)| most.max(value.abs()));
     let is_regular = (largest * size).is_finite() && largest * size <= SINGULAR_CONDITION * n as f64;
+    places().for_each(|(i, j)| solved[(i, j)] *= columns[i] * rows[j]);
     is_regular.then_some(solved)
 }
 
@@ -396,8 +434,12 @@ pub fn oscillation(pole: Complex64, derivative: Complex64) -> Option<([f64; 2], 
         return None;
     }
     let change = (pole.conj() * derivative).re / omega;
+    // A move along the circle leaves the frequency as it is.
+    let change = if change.abs() <= CANCELLED_GAIN * derivative.norm() { 0.0 } else { change };
     let damping = -pole.re / omega;
-    Some(([omega, damping], [change, (-derivative.re - damping * change) / omega]))
+    // A real pole stays real.
+    let by_damping = if pole.im == 0.0 { 0.0 } else { (-derivative.re - damping * change) / omega };
+    Some(([omega, damping], [change, by_damping]))
 }
 
 #[cfg(test)]

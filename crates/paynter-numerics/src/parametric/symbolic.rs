@@ -19,9 +19,13 @@ use super::{Moved, chosen_parameters, moved};
 use crate::LinearModel;
 use crate::linear::near;
 use crate::tolerance::{CONSERVED_POLE, SMALLEST_MAGNITUDE, SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
+use crate::verified::Linearised;
 
 /// What the product form may cost.
 const PRODUCTS: Budget = Budget { terms: 20_000, steps: 20_000_000 };
+
+/// A message names so many poles and zeros; the table has all of them.
+const NAMED_ROOTS: usize = 4;
 
 /// Which sensitivities of the transfer matrix are asked for, and how.
 #[derive(Debug, Clone)]
@@ -108,7 +112,7 @@ pub fn transfer_sensitivity(
         );
         findings.push(Diagnostic::new(code::NO_EFFECT, message).at(parameter.span));
     }
-    let roots = root_sensitivities(pool, graph, linear, &moved, findings, token)?;
+    let roots = root_sensitivities(pool, graph, linear, (&chosen, &moved), findings, token)?;
     Ok(TransferSensitivity {
         parameters: chosen,
         normalized: request.normalized,
@@ -195,7 +199,7 @@ fn root_sensitivities(
     pool: &mut Pool,
     graph: &BondGraph,
     linear: &LinearModel,
-    moved: &[Moved],
+    (parameters, moved): (&[usize], &[Moved]),
     findings: &mut Diagnostics,
     token: &CancellationToken,
 ) -> Result<RootSensitivities, QueryError> {
@@ -226,8 +230,17 @@ fn root_sensitivities(
     let own: Vec<(Complex64, usize)> =
         spectrum.poles.iter().map(|root| (root.value, root.multiplicity)).collect();
     let fastest = own.iter().fold(0.0f64, |most, (pole, _)| most.max(pole.norm()));
-    for mode in poles(&matrices, &derivatives, &own, token)? {
-        let mut mode = cleaned(mode, &sizes);
+    roots.poles = poles(&matrices, &derivatives, &own, token)?;
+    let all: Vec<Complex64> = own.iter().map(|(root, _)| *root).collect();
+    for entry in &spectrum.entries {
+        let place = (entry.output, entry.input);
+        let zeros = zeros(&matrices, &derivatives, place, &clusters(&entry.zeros), &all, token)?;
+        roots.zeros.extend(zeros.into_iter().map(|mode| (place, mode)));
+    }
+    let linearised = Linearised { graph, equations: &linear.equations, linear };
+    linearised.reconcile_roots(pool, parameters, &mut roots)?;
+    for mode in &mut roots.poles {
+        clean_mode(mode, &sizes);
         // Amounts that are conserved whatever the parameters are keep their poles at zero.
         let nothing =
             |(derivative, size): (&Complex64, &f64)| derivative.norm() * size <= CONSERVED_POLE * fastest;
@@ -245,16 +258,35 @@ fn root_sensitivities(
             );
             findings.push(Diagnostic::new(code::REPEATED_POLE, message));
         }
-        roots.poles.push(mode);
     }
-    let all: Vec<Complex64> = own.iter().map(|(root, _)| *root).collect();
-    for entry in &spectrum.entries {
-        let place = (entry.output, entry.input);
-        for mode in zeros(&matrices, &derivatives, place, &clusters(&entry.zeros), &all, token)? {
-            roots.zeros.push((place, cleaned(mode, &sizes)));
-        }
-    }
+    roots.zeros.iter_mut().for_each(|(_, mode)| clean_mode(mode, &sizes));
+    withheld(&roots, findings);
     Ok(roots)
+}
+
+/// Says which poles and zeros have derivatives that nobody knows.
+fn withheld(roots: &RootSensitivities, findings: &mut Diagnostics) {
+    let named = |what: &str, modes: &mut dyn Iterator<Item = &Mode>| {
+        let mut names: Vec<String> = modes
+            .filter(|mode| mode.value.im >= 0.0 && mode.is_withheld())
+            .map(|mode| format!("{what} {}", with_conjugate(mode.value)))
+            .collect();
+        names.dedup();
+        names
+    };
+    let mut names = named("the pole", &mut roots.poles.iter());
+    names.extend(named("the zero", &mut roots.zeros.iter().map(|(_, mode)| mode)));
+    if names.is_empty() {
+        return;
+    }
+    let rest = names.len().saturating_sub(NAMED_ROOTS);
+    names.truncate(NAMED_ROOTS);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let message = format!(
+        "derivatives of {}{more} are not given: rounding decides them, as of roots nearly repeated",
+        names.join(", ")
+    );
+    findings.push(Diagnostic::new(code::REPEATED_POLE, message));
 }
 
 /// A pole in a message, with its conjugate.
@@ -270,10 +302,9 @@ fn clean(derivative: f64, size: f64, value: f64) -> f64 {
     if size > 0.0 && (derivative * size).abs() <= VANISHING_CHANGE * value.abs() { 0.0 } else { derivative }
 }
 
-fn cleaned(mut mode: Mode, sizes: &[f64]) -> Mode {
+fn clean_mode(mode: &mut Mode, sizes: &[f64]) {
     let value = mode.value.norm();
     for (derivative, size) in mode.derivatives.iter_mut().zip(sizes) {
         *derivative = Complex64::new(clean(derivative.re, *size, value), clean(derivative.im, *size, value));
     }
-    mode
 }

@@ -414,10 +414,11 @@ class SensitivityResponse(Result):
         return _need("pandas", "to_pandas").DataFrame(self.ranking)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws the ranked effects of the first output and input as bars."""
+        """Draws the ranked effects of the first output and input as bars, where they are finite."""
         ax = _axes(ax)
         first = self.ranking[0]
-        own = [r for r in self.ranking if (r["output"], r["input"]) == (first["output"], first["input"])]
+        pair = (first["output"], first["input"])
+        own = [r for r in self.ranking if (r["output"], r["input"]) == pair and r["effect"] is not None]
         ax.barh([r["parameter"] for r in own], [100 * r["effect"] for r in own])
         ax.invert_yaxis()
         ax.set(xlabel="largest change of H / %", title=f"{first['output']}/{first['input']}")

@@ -140,14 +140,16 @@ pub struct Ranking {
     /// The same with its size.
     #[serde(skip)]
     pub shown: Shown,
-    /// The largest |δ·S/H| over the band.
-    pub effect: f64,
+    /// The largest |δ·S/H| over the band; null where H is zero and changes, so that it is infinite.
+    pub effect: Option<f64>,
+    /// |δ·S| there, in SI.
+    pub change: f64,
     /// The frequency where that is.
     pub omega: f64,
-    /// The relative change of |H| there when the parameter is at its upper end.
-    pub magnitude: f64,
-    /// The change of phase there, in degrees.
-    pub phase: f64,
+    /// The relative change of |H| there when the parameter is at its upper end; null where H is zero.
+    pub magnitude: Option<f64>,
+    /// The change of phase there, in degrees; null where H is zero.
+    pub phase: Option<f64>,
 }
 
 /// Nominal magnitude and phase of one response with their bands.
@@ -276,10 +278,11 @@ impl SensitivityResponse {
             tolerance: found.tolerances[effect.parameter],
             tolerance_unit: units[effect.parameter].unit.clone(),
             shown: units[effect.parameter].clone(),
-            effect: effect.size,
+            effect: finite(effect.size),
+            change: effect.change,
             omega: effect.omega,
-            magnitude: effect.magnitude,
-            phase: effect.phase,
+            magnitude: finite(effect.magnitude),
+            phase: finite(effect.phase),
         });
         let bands = found.bands.iter().zip(&found.outside).enumerate().map(|(k, (own, outside))| {
             let seen = found.samples.as_ref().map(|samples| &samples.entries[k]);
@@ -348,9 +351,9 @@ impl SensitivityResponse {
         let toleranced = self.ranking.iter().filter(|rank| rank.tolerance > 0.0);
         let own = toleranced.filter(|rank| rank.output == output && rank.input == input);
         let effects: Vec<plot::Effect> = own
-            .map(|rank| {
-                let change = 100.0 * rank.effect * if rank.magnitude < 0.0 { -1.0 } else { 1.0 };
-                plot::Effect { name: rank.parameter.clone(), low: -change, high: change }
+            .filter_map(|rank| {
+                let change = 100.0 * rank.effect? * if rank.magnitude? < 0.0 { -1.0 } else { 1.0 };
+                Some(plot::Effect { name: rank.parameter.clone(), low: -change, high: change })
             })
             .collect();
         let title = format!("Effect of the tolerances on {output}/{input}");

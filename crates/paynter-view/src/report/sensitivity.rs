@@ -13,6 +13,11 @@ const PARAMETERS: usize = 20;
 /// More curves than this in one diagram are not told apart.
 const SENSITIVITY_CURVES: usize = 12;
 
+/// A relative change in a table: infinite beside what is zero.
+fn percent(change: Option<f64>) -> String {
+    change.map_or_else(|| "∞".to_owned(), |change| format!("{} %", plain(100.0 * change, 4)))
+}
+
 /// Ranking, tornado and tolerance bands of each response.
 pub fn sensitivity(found: &SensitivityResponse) -> Section {
     let mut section = Section::new("sensitivity", "Sensitivities and tolerances");
@@ -36,10 +41,10 @@ pub fn sensitivity(found: &SensitivityResponse) -> Section {
         vec![
             Cell::Name(format!("{} / {}", rank.output, rank.input)),
             Cell::Name(rank.parameter.clone()),
-            Cell::Number(format!("{} %", plain(100.0 * rank.effect, 4))),
+            Cell::Number(percent(rank.effect)),
             Cell::Number(plain(rank.omega, 4)),
-            Cell::Number(format!("{} %", plain(100.0 * rank.magnitude, 4))),
-            Cell::Number(format!("{}°", plain(rank.phase, 4))),
+            Cell::Number(percent(rank.magnitude)),
+            Cell::Number(rank.phase.map_or_else(|| "–".to_owned(), |phase| format!("{}°", plain(phase, 4)))),
         ]
     });
     section.table(

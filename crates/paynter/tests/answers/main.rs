@@ -10,6 +10,7 @@ mod operating;
 mod papers;
 mod poles;
 mod rests;
+mod root_moves;
 mod sensitivity;
 mod sympy;
 mod trials_answers;
