@@ -4,7 +4,9 @@
 
 use crate::factors::Condensed;
 use crate::pencil::{Mixed, Pencil};
-use crate::tolerance::{DERIVATIVE_FLOOR, ENTRY_CHANGE, ROOT_DERIVATIVE, ROUNDING_CHANGES};
+use crate::tolerance::{
+    DERIVATIVE_FLOOR, DERIVATIVE_ROUNDING, ENTRY_CHANGE, ROOT_DERIVATIVE, ROUNDING_CHANGES,
+};
 use num_complex::Complex64;
 use paynter_algebra::Pool;
 use paynter_base::random::Random;
@@ -51,10 +53,12 @@ impl Pencil<'_> {
             if !(value.is_finite() && apart.is_finite()) {
                 return None;
             }
-            if value.norm() <= ROUNDING_CHANGES * apart && value.norm() <= DERIVATIVE_FLOOR * size {
-                return Some(Complex64::ZERO);
+            if value.norm() > 0.0 && apart <= ROOT_DERIVATIVE * value.norm() {
+                return Some(*value);
             }
-            (apart <= ROOT_DERIVATIVE * value.norm()).then_some(*value)
+            let cancels = value.norm() <= ROUNDING_CHANGES * apart && value.norm() <= DERIVATIVE_FLOOR * size;
+            let is_rounding = value.norm().max(other.norm()) <= DERIVATIVE_ROUNDING * size;
+            (cancels || is_rounding).then_some(Complex64::ZERO)
         };
         let of = |root: &Root| {
             let (found, changed) = (derive(&own, root)?, derive(&changed, root)?);

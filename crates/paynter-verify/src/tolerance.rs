@@ -44,6 +44,8 @@ pub(crate) const ROOT_DERIVATIVE: f64 = 1e-4;
 pub(crate) const ROUNDING_CHANGES: f64 = 1e-2;
 /// and are where they are this part, or less, of what they could be.
 pub(crate) const DERIVATIVE_FLOOR: f64 = 1e-9;
+/// Whatever such changes make of them, this part of what they could be is rounding.
+pub(crate) const DERIVATIVE_ROUNDING: f64 = 1e-13;
 /// A pivot is at least this part of its row: enough for two or three further digits.
 pub(crate) const PIVOT: f64 = 0.1;
 /// Sweeps in which rows and columns are brought to one size.
