@@ -25,8 +25,8 @@ pub(crate) const PIVOT_ROWS: usize = 4;
 /// dense.
 pub(crate) const KRYLOV_STATES: usize = 500;
 
-/// Random points tried until nothing is divided by zero.
-pub(crate) const MODULAR_POINTS: u64 = 8;
+/// Random points tried until nothing is divided by zero and all roots exist: half of the points have that of a sum.
+pub(crate) const MODULAR_POINTS: u64 = 64;
 
 // Values.
 

@@ -10,9 +10,10 @@ use paynter_algebra::{Pool, Residues};
 use paynter_base::{CancellationToken, Cancelled, QueryError, random};
 use paynter_equations::Sparse;
 
+use crate::limits::MODULAR_POINTS;
 use crate::model::Matrices;
 
-/// The point at which other quantities are held.
+/// The first of the points at which other quantities are held.
 const SEED: u64 = 41;
 
 /// By block: the least number of channels.
@@ -22,16 +23,18 @@ pub(crate) fn degrees(
     blocks: &[Range<usize>],
     token: &CancellationToken,
 ) -> Result<Vec<usize>, QueryError> {
-    let mut point = Residues::new(SEED);
-    let mut residues = |matrix: &Sparse| -> Option<Vec<Row<u64>>> {
+    let residues = |point: &mut Residues, matrix: &Sparse| -> Option<Vec<Row<u64>>> {
         let mut rows = vec![Row::new(); matrix.rows];
         for (i, j, entry) in &matrix.entries {
             rows[*i].insert(*j, point.value(pool, *entry)?);
         }
         Some(rows)
     };
-    let all = matrices.map(|matrix| residues(matrix).ok_or(()));
-    let Ok(Matrices { c1, d12, d11, b1, d21, .. }) = all else { return Ok(vec![0; blocks.len()]) };
+    let all = (SEED..SEED + MODULAR_POINTS).find_map(|seed| {
+        let mut point = Residues::new(seed);
+        matrices.map(|matrix| residues(&mut point, matrix).ok_or(())).ok()
+    });
+    let Some(Matrices { c1, d12, d11, b1, d21, .. }) = all else { return Ok(vec![0; blocks.len()]) };
     let m = d11.len();
     let mut delta = vec![0; m];
     for (k, block) in blocks.iter().enumerate() {

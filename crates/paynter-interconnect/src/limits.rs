@@ -6,6 +6,9 @@ pub(crate) const CORNER_CHANNELS: usize = 14;
 /// Channels of a larger loop are drawn at random so often, to find values at which it is singular.
 pub(crate) const CORNER_SAMPLES: u64 = 4000;
 
+/// Random points tried until nothing is divided by zero and all roots exist: half of the points have that of a sum.
+pub(crate) const MODULAR_POINTS: u64 = 64;
+
 /// An exponent above this one is not realised by repeated multiplication.
 pub(crate) const MOST_FACTORS: i64 = 64;
 

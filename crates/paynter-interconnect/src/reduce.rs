@@ -13,10 +13,11 @@ use paynter_base::{CancellationToken, QueryError};
 use paynter_equations::{Pivots, System};
 
 use crate::form::Form;
+use crate::limits::MODULAR_POINTS;
 use crate::realise::Pair;
 
-/// The points at which dependences are looked for and confirmed.
-const SEEDS: [u64; 2] = [11, 23];
+/// The first of the points at which dependences are looked for, and of those at which they are confirmed.
+const SEEDS: [u64; 2] = [11, 11 + MODULAR_POINTS];
 
 /// A channel that goes: the place of its pair, and those that take its part over with their factors.
 pub(crate) struct Dependence {
@@ -84,13 +85,12 @@ impl Loop<'_> {
             return Ok(Vec::new());
         }
         let side = if by_outputs { outputs(pool, &own) } else { self.inputs(pool, &own, quantity) };
-        let Some(first) = side.at(pool, SEEDS[0]) else { return Ok(Vec::new()) };
+        let Some((first, _)) = side.somewhere(pool, SEEDS[0]) else { return Ok(Vec::new()) };
         let reached = first.reached();
         let vectors: Vec<&[u64]> = reached.iter().map(|(_, vector)| vector.as_slice()).collect();
-        let Some(second) = side.at(pool, SEEDS[1]) else { return Ok(Vec::new()) };
+        let Some((second, mut point)) = side.somewhere(pool, SEEDS[1]) else { return Ok(Vec::new()) };
         let again = second.reached();
         let mut lowest = LowestTerms::new(token);
-        let mut point = Residues::new(SEEDS[1]);
         let mut found = Vec::new();
         for DependentRow { row, support, columns } in dependent_rows(own.len(), &vectors) {
             token.check()?;
@@ -170,9 +170,15 @@ struct Column {
 }
 
 impl Side {
-    /// The side at a random point modulo a prime.
-    fn at(&self, pool: &Pool, seed: u64) -> Option<SideValues> {
-        let mut point = Residues::new(seed);
+    /// The side at the first random point modulo a prime, from a seed on, at which it has values.
+    fn somewhere(&self, pool: &Pool, from: u64) -> Option<(SideValues, Residues)> {
+        (from..from + MODULAR_POINTS).find_map(|seed| {
+            let mut point = Residues::new(seed);
+            Some((self.at(pool, &mut point)?, point))
+        })
+    }
+
+    fn at(&self, pool: &Pool, point: &mut Residues) -> Option<SideValues> {
         let n = self.inside.len();
         let mut inside = Vec::with_capacity(n);
         let mut outside: BTreeMap<usize, Vec<u64>> = BTreeMap::new();

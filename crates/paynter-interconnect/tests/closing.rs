@@ -346,6 +346,40 @@ fn resistors_beside_each_other_take_one_channel_each() {
     channels(text, &[("a", 1), ("b", 1), ("L", 1)]);
 }
 
+/// The square of the mutual inductance is a product of parameters that stand elsewhere: taken for a value of its own,
+/// it would hide that auxiliary outputs of `a` depend on one another.
+#[test]
+fn a_bound_knows_that_roots_are_roots() {
+    let text = "model coils {
+        param a = 1.178
+        param b = 1.139
+        param c = 2.335
+        input u
+        input v
+        Se s0 = u
+        Sf s1 = v
+        0 j0
+        1 j1
+        GY t0 = 1.289
+        C c0 = 0.15
+        C c1 = a
+        I i2 = a
+        I m[2] = [[2.472, sqrt(a*b)/9], [sqrt(a*b)/9, 3*c*a + 1]]
+        j0 -> t0 -> j1
+        s0 -> j1
+        s1 -> j0
+        j0 -> c0, c1
+        j1 -> i2, m.1
+        j0 -> m.2
+        output y0 = i2.e
+        output y1 = c0.f
+    }";
+    let found = loaded(text).unwrap().interconnection(Procedure::New, false).unwrap();
+    let degrees: Vec<(&str, usize)> =
+        found.blocks.iter().map(|block| (block.name.as_str(), block.degree)).collect();
+    assert_eq!(degrees, [("a", 2), ("c", 1), ("m", 2)]);
+}
+
 #[test]
 fn random_models_close_to_their_perturbed_matrices() {
     const COUNT: u64 = 40;

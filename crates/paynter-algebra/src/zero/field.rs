@@ -161,7 +161,7 @@ impl Field {
     }
 }
 
-fn inverse_modulo(a: u64, modulus: u64) -> Option<u64> {
+pub(super) fn inverse_modulo(a: u64, modulus: u64) -> Option<u64> {
     let (mut r0, mut r1) = (i128::from(modulus), i128::from(a));
     let (mut t0, mut t1) = (0i128, 1i128);
     while r1 != 0 {
