@@ -49,7 +49,10 @@ pub fn frequency_response(
     token: &CancellationToken,
 ) -> Result<FrequencyResponse, QueryError> {
     let matrices = linear.matrices(pool)?;
-    let (outputs, inputs) = chosen_places(&linear.equations, choice)?;
+    let Equations { outputs, inputs, .. } = &*linear.equations;
+    let outputs: Vec<String> = outputs.iter().map(|output| output.name.clone()).collect();
+    let inputs: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
+    let (outputs, inputs) = chosen_places(&outputs, &inputs, choice)?;
     let wanted: Vec<(usize, usize)> =
         outputs.iter().flat_map(|o| inputs.iter().map(move |i| (*o, *i))).collect();
     // Poles and zeros give the range and, where they are exact, the response to the last digit.
@@ -86,14 +89,13 @@ pub fn frequency_response(
     Ok(FrequencyResponse { omega, outputs, inputs, values })
 }
 
-/// The places of the outputs and inputs asked for.
+/// The places of the outputs and inputs asked for among all of them.
 pub fn chosen_places(
-    equations: &Equations,
+    outputs: &[String],
+    inputs: &[String],
     choice: &ResponseChoice,
 ) -> Result<(Vec<usize>, Vec<usize>), QueryError> {
-    let outputs: Vec<&str> = equations.outputs.iter().map(|output| output.name.as_str()).collect();
-    let inputs: Vec<&str> = equations.inputs.iter().map(|input| input.name.as_str()).collect();
-    Ok((named("output", &choice.outputs, &outputs)?, named("input", &choice.inputs, &inputs)?))
+    Ok((named("output", &choice.outputs, outputs)?, named("input", &choice.inputs, inputs)?))
 }
 
 /// The pairs of outputs and inputs asked for among some; none where one of the lists is empty and nothing is
@@ -107,13 +109,12 @@ pub fn chosen_pairs(
     if nothing_named && (outputs.is_empty() || inputs.is_empty()) {
         return Ok(Vec::new());
     }
-    let outputs = named("output", &choice.outputs, &outputs.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let inputs = named("input", &choice.inputs, &inputs.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let (outputs, inputs) = chosen_places(outputs, inputs, choice)?;
     Ok(outputs.iter().flat_map(|output| inputs.iter().map(move |input| (*output, *input))).collect())
 }
 
 /// The places of names in a list; all where none is named.
-fn named(what: &str, names: &[String], list: &[&str]) -> Result<Vec<usize>, QueryError> {
+fn named(what: &str, names: &[String], list: &[String]) -> Result<Vec<usize>, QueryError> {
     if list.is_empty() {
         let message = format!("the model has no {what}, so it has no frequency response");
         let help = format!("declare one: `{what} NAME = …`");
@@ -125,7 +126,7 @@ fn named(what: &str, names: &[String], list: &[&str]) -> Result<Vec<usize>, Quer
     let place = |name: &String| {
         let flat = flat_name(name);
         list.iter().position(|have| *have == flat).ok_or_else(|| {
-            let help = match closest(&flat, list.iter().copied()) {
+            let help = match closest(&flat, list.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the {what}s are {}", list.join(", ")),
             };

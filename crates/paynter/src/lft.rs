@@ -46,6 +46,8 @@ pub struct StandardInterconnection {
 struct Plant {
     /// This model, or its linearisation.
     model: Model,
+    /// The inputs and outputs of this model, where its linearisation names their changes otherwise.
+    own_names: Option<[Vec<String>; 2]>,
     view: Arc<View>,
     request: Request,
     findings: Diagnostics,
@@ -55,15 +57,19 @@ impl Model {
     /// Makes the standard interconnection model: the nominal model in feedback with the uncertainties of its
     /// parameters; of a nonlinear model that of its linearisation at the operating point.
     pub fn lft(&self, options: &LftOptions, token: &CancellationToken) -> Asked<StandardInterconnection> {
-        let Plant { view, request, findings, .. } = self.plant(options, token)?;
-        let answer = interconnected(&view, &request, options, findings, token)?;
+        let Plant { view, request, findings, own_names, .. } = self.plant(options, token)?;
+        let mut answer = interconnected(&view, &request, options, findings, token)?;
+        if let Some([inputs, outputs]) = own_names {
+            let found = &mut answer.result.found;
+            (found.inputs, found.outputs) = (inputs, outputs);
+        }
         Ok(Answer { sources: self.matrices(token)?.sources.clone(), ..answer })
     }
 
     /// Makes the uncertain bond graph, a model of its own: the nominal graph with auxiliary inputs and outputs,
     /// by the existing procedure with their detectors.
     pub fn uncertain_graph(&self, options: &LftOptions, token: &CancellationToken) -> Asked<DerivedModel> {
-        let Plant { model, view, request, findings } = self.plant(options, token)?;
+        let Plant { model, view, request, findings, .. } = self.plant(options, token)?;
         let answer = interconnected(&view, &request, options, findings, token)?;
         let mut pool = answer.overlay();
         let Some(split) = answer.found.split.as_ref() else {
@@ -126,7 +132,8 @@ impl Model {
         let mut request =
             Request { procedure: options.procedure, normalized: options.normalized, parameters };
         if view.space.is_some() {
-            return Ok(Plant { model: self.clone(), view, request, findings: Diagnostics::new() });
+            let findings = Diagnostics::new();
+            return Ok(Plant { model: self.clone(), own_names: None, view, request, findings });
         }
         let linear = IncrementalOptions { form: DerivedForm::Linear, ..IncrementalOptions::default() };
         let tangent = self.incremental(&linear, token)?;
@@ -144,7 +151,10 @@ impl Model {
         let mut findings = tangent.findings.clone();
         let message = "the model is not linear, so the interconnection is that of its linearisation at the operating point, which is held fixed";
         findings.push(Diagnostic::new(code::LINEARISED_INTERCONNECTION, message));
-        Ok(Plant { model: tangent.model.clone(), view: tangent_view, request, findings })
+        let inputs = view.equations.inputs.iter().map(|input| input.name.clone()).collect();
+        let outputs = view.equations.outputs.iter().map(|output| output.name.clone()).collect();
+        let own_names = Some([inputs, outputs]);
+        Ok(Plant { model: tangent.model.clone(), own_names, view: tangent_view, request, findings })
     }
 }
 

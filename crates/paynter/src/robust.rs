@@ -94,10 +94,8 @@ impl Model {
         let interconnection = &standard.found;
         let place = |(output, input): &(String, String)| {
             let (outputs, inputs) = (vec![output.clone()], vec![input.clone()]);
-            chosen_places(
-                &standard.equations,
-                &ResponseChoice { outputs, inputs, ..ResponseChoice::default() },
-            )
+            let choice = ResponseChoice { outputs, inputs, ..ResponseChoice::default() };
+            chosen_places(&interconnection.outputs, &interconnection.inputs, &choice)
         };
         let pair = options.pair.as_ref().map(place).transpose()?;
         let gain_shown = self.unit_of_gain(options.pair.as_ref());

@@ -113,6 +113,20 @@ fn a_linearised_model_has_an_uncertain_graph() {
 }
 
 #[test]
+fn a_linearised_model_keeps_the_names_of_its_inputs_and_outputs() {
+    let pendulum = model(PENDULUM);
+    let token = CancellationToken::new();
+    let found = pendulum.lft(&options(Procedure::New, true), &token).unwrap();
+    assert_eq!(
+        (&found.found.inputs[..], &found.found.outputs[..]),
+        (&["M".into()][..], &["w".into(), "f".into()][..])
+    );
+    let pair = Some(("f".to_owned(), "M".to_owned()));
+    let options = paynter::RobustOptions { pair, ..paynter::RobustOptions::default() };
+    assert!(pendulum.robust(&options, &token).is_ok());
+}
+
+#[test]
 fn block_diagrams_close_the_loops_as_the_paper_draws_them() {
     let resistor = model(
         "model resistor { param R = 2; input i = 1; Sf source = i; R element = R; source -> element; output e = element.e }",
