@@ -2,7 +2,7 @@
 //! frequency responses and their sensitivities. One that contradicts them is refused.
 
 use crate::linear::{above_borders, refused};
-use crate::parametric::modes::Mode;
+use crate::parametric::modes::{Gain, Mode};
 use crate::parametric::{Moved, ResponseSensitivity, RootSensitivities};
 use crate::program::Program;
 use crate::response::FrequencyResponse;
@@ -303,6 +303,55 @@ impl Linearised<'_> {
             Ok(())
         })?;
         Ok(())
+    }
+
+    /// Checks static gains, and their derivatives by those parameters whose moves are given, by place in the model, in
+    /// the order of `parameters`; calculates all anew where they have lost their digits. What is little beside the
+    /// response at a frequency is nothing. Gains within conserved amounts are not compared: the equations are singular
+    /// there.
+    pub fn check_gains(
+        &self,
+        pool: &mut Pool,
+        gains: &mut [Gain],
+        parameters: &[usize],
+        verified: &[(usize, Moved)],
+        omega: f64,
+    ) -> Result<(Vec<Check>, bool), QueryError> {
+        if gains.iter().all(|gain| gain.is_within_conserved) {
+            return Ok(Default::default());
+        }
+        let given = |gains: &[Gain], columns: &[(usize, usize)]| -> Vec<Given> {
+            let of = |gain: &Gain| {
+                let (output, input) = (gain.output, gain.input);
+                let entry =
+                    move |parameter, value| Given { output, input, parameter, value: Complex64::from(value) };
+                let own = columns.iter().map(|(k, at)| entry(Some(*k), gain.derivatives[*at]));
+                std::iter::once(entry(None, gain.value)).chain(own).collect::<Vec<_>>()
+            };
+            gains.iter().flat_map(of).collect()
+        };
+        let all: Vec<(usize, usize)> = parameters.iter().enumerate().map(|(at, k)| (*k, at)).collect();
+        let is_verified = |k: usize| verified.iter().any(|(other, _)| *other == k);
+        let some: Vec<(usize, usize)> = all.iter().filter(|(k, _)| is_verified(*k)).copied().collect();
+        let (few, every) = (given(gains, &some), given(gains, &all));
+        let moves = if self.linear.point.is_some() { verified } else { &[] };
+        let (mut checks, (found, anew)) = self.check(pool, moves, |pool, pencil| {
+            match pencil.check_static(pool, "the static gain", &few, omega) {
+                Ok(found) => Ok((found, None)),
+                Err(contradiction) if pencil.is_linear() => {
+                    let anew = pencil.solve_static(pool, &every, omega).ok_or(contradiction)?;
+                    Ok((Vec::new(), Some(anew)))
+                }
+                Err(contradiction) => Err(contradiction),
+            }
+        })?;
+        checks.extend(found);
+        let Some(anew) = anew else { return Ok((checks, false)) };
+        for (gain, values) in gains.iter_mut().zip(anew.chunks(1 + all.len())) {
+            gain.value = values[0];
+            gain.derivatives.copy_from_slice(&values[1..]);
+        }
+        Ok((checks, true))
     }
 
     /// Checks a response, and calculates it anew where it has lost its digits.

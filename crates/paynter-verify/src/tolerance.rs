@@ -28,6 +28,8 @@ pub(crate) const SWITCHING_TIME: f64 = 1e-9;
 pub(crate) const TRANSFER: f64 = 1e-5;
 /// Transfer values below this part of the terms that they are made from are rounding.
 pub(crate) const TRANSFER_FLOOR: f64 = 1e-10;
+/// Static gains below this part of the response, and derivatives that change them by less, are rounding.
+pub(crate) const STATIC_FLOOR: f64 = 1e-11;
 /// Poles agree to this part of their size.
 pub(crate) const POLE: f64 = 1e-4;
 /// Beside the fastest pole, slower ones are known to this part of it.

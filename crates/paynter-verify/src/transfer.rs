@@ -2,11 +2,12 @@
 //! solved for a unit of each input.
 
 use crate::pencil::{Mixed, Pencil};
-use crate::tolerance::{ENTRY_CHANGE, EXPLAINED, TRANSFER, TRANSFER_FLOOR};
+use crate::tolerance::{ENTRY_CHANGE, EXPLAINED, STATIC_FLOOR, TRANSFER, TRANSFER_FLOOR};
 use crate::{Check, Checked, Contradiction};
 use num_complex::Complex64;
 use paynter_algebra::Pool;
 use paynter_base::number::short;
+use rustc_hash::FxHashMap;
 
 /// A value that an answer gives for one output and input, with a name of what it is.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +44,58 @@ impl Pencil<'_> {
     /// equations are not linear, and says which of them were compared. Nothing is said at a pole.
     pub fn check_transfer(&self, pool: &mut Pool, what: &str, s: Complex64, given: &[Given]) -> Checked {
         let Some(right) = self.values(pool, s, given, None) else { return Ok(Vec::new()) };
+        self.compare(pool, what, s, given, &right)
+    }
+
+    /// Checks static gains and their derivatives. Beside what they are at a frequency, little is nothing.
+    pub fn check_static(&self, pool: &mut Pool, what: &str, given: &[Given], omega: f64) -> Checked {
+        let Some(right) = self.static_values(pool, given, omega) else { return Ok(Vec::new()) };
+        self.compare(pool, what, Complex64::ZERO, given, &right)
+    }
+
+    /// The static gains and their derivatives that the equations give in the place of those given; nothing where
+    /// entries changed by rounding change one of them.
+    pub fn solve_static(&self, pool: &mut Pool, given: &[Given], omega: f64) -> Option<Vec<f64>> {
+        let found = self.static_values(pool, given, omega)?;
+        let moved = self.values(pool, Complex64::ZERO, given, Some((1, ENTRY_CHANGE)))?;
+        let settled = |((value, size), (other, _)): (&Sum, &Sum)| {
+            let (value, other) = ((*value)?, (*other)?);
+            // Sizes are in the measure of transfer values, which agree to a part of what they are not below.
+            let least = TRANSFER * TRANSFER_FLOOR * size;
+            let is_known = (value - other).norm() <= least.max(TRANSFER * value.norm());
+            is_known.then_some(if value.norm() <= least { 0.0 } else { value.re })
+        };
+        found.iter().zip(&moved).map(settled).collect()
+    }
+
+    /// The static gains and their derivatives, and how large what makes them up is: the response at a frequency among
+    /// it, and for a derivative what changes the gain by its own size.
+    fn static_values(&self, pool: &mut Pool, given: &[Given], omega: f64) -> Option<Vec<Sum>> {
+        let mut right = self.values(pool, Complex64::ZERO, given, None)?;
+        let others = self.values(pool, Complex64::new(0.0, omega), given, None)?;
+        for ((_, size), (other, _)) in right.iter_mut().zip(others) {
+            *size = other.map_or(*size, |other| size.max(other.norm()));
+        }
+        let gains: FxHashMap<(usize, usize), f64> = (given.iter().zip(&right))
+            .filter(|(given, _)| given.parameter.is_none())
+            .filter_map(|(given, (value, size))| {
+                Some(((given.output, given.input), value.as_ref()?.norm().max(*size)))
+            })
+            .collect();
+        for (given, (_, size)) in given.iter().zip(&mut right) {
+            let value = given.parameter.map_or(0.0, |parameter| self.point.parameters[parameter].abs());
+            if let Some(gain) = gains.get(&(given.output, given.input)).filter(|_| value > 0.0) {
+                *size = size.max(gain / value);
+            }
+        }
+        right.iter_mut().for_each(|(_, size)| *size *= STATIC_FLOOR / (TRANSFER * TRANSFER_FLOOR));
+        Some(right)
+    }
+
+    /// Compares what is given with what the equations say.
+    fn compare(&self, pool: &mut Pool, what: &str, s: Complex64, given: &[Given], right: &[Sum]) -> Checked {
         let mut missed: Vec<(f64, usize)> = Vec::new();
-        for (at, (given, (value, size))) in given.iter().zip(&right).enumerate() {
+        for (at, (given, (value, size))) in given.iter().zip(right).enumerate() {
             let Some(value) = value.filter(|_| given.value.is_finite()) else { continue };
             let scale = value.norm().max(given.value.norm()).max(TRANSFER_FLOOR * size);
             let apart = (value - given.value).norm();

@@ -300,7 +300,8 @@ impl Answer<SymbolicSensitivity> {
     pub fn document(&self, naming: Naming, spelling: &dyn Spelling) -> json::Sensitivity {
         let SymbolicSensitivity { linear, request, found } = &self.result;
         let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
-        json::Sensitivity::new(&mut pool, graph, linear, request, found, naming, diagnostics)
+        let document = json::Sensitivity::new(&mut pool, graph, linear, request, found, naming, diagnostics);
+        json::Sensitivity { checks: checked(&found.roots.checks), ..document }
     }
 }
 

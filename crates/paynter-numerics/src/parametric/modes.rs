@@ -241,6 +241,8 @@ pub struct Gain {
     pub value: f64,
     /// By parameter.
     pub derivatives: Vec<f64>,
+    /// Whether it holds within amounts that are conserved.
+    pub is_within_conserved: bool,
 }
 
 /// The inverse of −A; none where a pole lies at zero. States may have any sizes: rows and columns are brought to one
@@ -333,8 +335,14 @@ impl Conserved {
 }
 
 /// A solution of A z = −b without what is only rounding in it, as the speed at rest: by Skeel's bound of its errors,
-/// ε·|A⁻¹|·|A|·|z|. `solved` is −A⁻¹.
-fn without_rounding(mut z: Vec<f64>, a: &Sparse, solved: &Mat<Complex64>) -> Vec<f64> {
+/// ε·|A⁻¹|·|A|·|z|, after a step of refinement, which takes away what the inverse brought in. `solved` is −A⁻¹.
+fn without_rounding(mut z: Vec<f64>, b: &[(usize, f64)], a: &Sparse, solved: &Mat<Complex64>) -> Vec<f64> {
+    let mut residual = vec![0.0; z.len()];
+    b.iter().for_each(|(i, v)| residual[*i] += v);
+    a.entries.iter().for_each(|(i, j, v)| residual[*i] += v * z[*j]);
+    for (i, z) in z.iter_mut().enumerate() {
+        *z += residual.iter().enumerate().map(|(k, r)| solved[(i, k)].re * r).sum::<f64>();
+    }
     let mut products = vec![0.0; z.len()];
     a.entries.iter().for_each(|(i, j, v)| products[*i] += (v * z[*j]).abs());
     for (i, z) in z.iter_mut().enumerate() {
@@ -388,16 +396,20 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
         let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
         if f64::abs(sum) <= CANCELLED_GAIN * size { 0.0 } else { sum }
     };
+    let mut mirrored = Sparse::new(n, n);
+    mirrored.entries = regular.entries.iter().map(|(i, j, v)| (*j, *i, *v)).collect();
+    let transposed = Mat::from_fn(n, n, |i, j| solved[(j, i)]);
     let mut all = Vec::new();
     for output in 0..matrices.outputs() {
         let row = c(matrices, output);
         let adjoint: Vec<f64> =
             (0..n).map(|j| row.iter().map(|(k, v)| v * solved[(*k, j)].re).sum()).collect();
+        let adjoint = without_rounding(adjoint, &row, &mirrored, &transposed);
         for input in 0..matrices.inputs() {
             let column = b(matrices, input);
             let z: Vec<f64> =
                 (0..n).map(|i| column.iter().map(|(k, v)| solved[(i, *k)].re * v).sum()).collect();
-            let z = without_rounding(z, regular, &solved);
+            let z = without_rounding(z, &column, regular, &solved);
             let moved = |m: &Matrices| -> Vec<(usize, f64)> {
                 let own = m.a.entries.iter().map(|(i, j, v)| (*i, v * z[*j]));
                 own.chain(b(m, input)).collect()
@@ -420,6 +432,7 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
                 input,
                 value: settled(&mut through.chain([d(matrices, output, input)])),
                 derivatives: derivatives.iter().map(derivative).collect(),
+                is_within_conserved: conserved.is_some(),
             });
         }
     }

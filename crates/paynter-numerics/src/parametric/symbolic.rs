@@ -11,6 +11,7 @@ use paynter_equations::{
     operating_shift, products, sensitivities,
 };
 use paynter_graph::BondGraph;
+use paynter_verify::Check;
 
 use super::choice::require_transfer;
 use super::modes::{DIFFERENTIATED_STATES, Gain, Mode, clusters, gains, poles, zeros};
@@ -19,7 +20,7 @@ use super::{Moved, chosen_parameters, moved};
 use crate::LinearModel;
 use crate::linear::near;
 use crate::tolerance::{CONSERVED_POLE, SMALLEST_MAGNITUDE, SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
-use crate::verified::Linearised;
+use crate::verified::{Linearised, some_moves};
 
 /// What the product form may cost.
 const PRODUCTS: Budget = Budget { terms: 20_000, steps: 20_000_000 };
@@ -71,6 +72,8 @@ pub struct RootSensitivities {
     pub zeros: Vec<((usize, usize), Mode)>,
     /// The static gains.
     pub gains: Vec<Gain>,
+    /// How far the static gains and their derivatives fulfil the graph's own equations.
+    pub checks: Vec<Check>,
 }
 
 /// Finds the sensitivities of the transfer matrix, in symbols.
@@ -112,7 +115,8 @@ pub fn transfer_sensitivity(
         );
         findings.push(Diagnostic::new(code::NO_EFFECT, message).at(parameter.span));
     }
-    let roots = root_sensitivities(pool, graph, linear, (&chosen, &moved), findings, token)?;
+    let verified = if request.frozen && point.is_some() { Vec::new() } else { some_moves(&chosen, &moved) };
+    let roots = root_sensitivities(pool, graph, linear, (&chosen, &moved), &verified, findings, token)?;
     Ok(TransferSensitivity {
         parameters: chosen,
         normalized: request.normalized,
@@ -194,12 +198,14 @@ fn idle(pool: &mut Pool, found: &Sensitivities, count: usize) -> Vec<usize> {
     (0..count).filter(|&k| entries && !moves[k]).collect()
 }
 
-/// Finds how poles, zeros and static gains move. Says which poles are repeated.
+/// Finds how poles, zeros and static gains move. Says which poles are repeated. Derivatives by the parameters that are
+/// in `verified` too, by place in the model, are checked.
 fn root_sensitivities(
     pool: &mut Pool,
     graph: &BondGraph,
     linear: &LinearModel,
     (parameters, moved): (&[usize], &[Moved]),
+    verified: &[(usize, Moved)],
     findings: &mut Diagnostics,
     token: &CancellationToken,
 ) -> Result<RootSensitivities, QueryError> {
@@ -214,6 +220,16 @@ fn root_sensitivities(
     }
     let sizes: Vec<f64> = moved.iter().map(|list| linear.value(list[0].0).unwrap_or(0.0).abs()).collect();
     roots.gains = gains(&matrices, &derivatives);
+    let own = Linearised { graph, equations: &linear.equations, linear };
+    let rates = matrices.a.entries.iter().map(|(_, _, value)| value.abs()).filter(|rate| *rate > 0.0);
+    let (sum, count) = rates.fold((0.0, 0.0f64), |(sum, count), rate| (sum + rate.ln(), count + 1.0));
+    let omega = (sum / count.max(1.0)).exp();
+    let (checks, is_anew) = own.check_gains(pool, &mut roots.gains, parameters, verified, omega)?;
+    roots.checks = checks;
+    if is_anew {
+        let message = "the state equations lose digits by cancellation; the static gains are calculated by the graph's own equations";
+        findings.push(Diagnostic::new(code::BY_GRAPH, message));
+    }
     for gain in &mut roots.gains {
         for (derivative, size) in gain.derivatives.iter_mut().zip(&sizes) {
             *derivative = clean(*derivative, *size, gain.value);

@@ -1,7 +1,7 @@
 //! The answer of `paynter sensitivity` in symbols.
 
 use super::equations::{DENSE_STATES, Definition, Matrix, Writing};
-use super::{Diagnostic, Naming, Point, finite};
+use super::{Checks, Diagnostic, Naming, Point, finite};
 use crate::units::Shown;
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
@@ -60,6 +60,9 @@ pub struct Sensitivity {
     /// The same, in the order of the parameters.
     #[serde(skip)]
     pub parameters_shown: Vec<Shown>,
+    /// How far the static gains and their derivatives fulfil the graph's own equations.
+    #[serde(flatten)]
+    pub checks: Checks,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -291,6 +294,7 @@ impl Sensitivity {
                 .collect(),
             parameters_shown,
             parameters,
+            checks: Checks::default(),
             diagnostics,
         }
     }

@@ -9,7 +9,7 @@ use num_complex::Complex64;
 use paynter::simulate::{Change, SimulateOptions, Vary};
 use paynter::{
     Answer, BodeOptions, CancellationToken, Diagnostics, Frequencies, IncrementalOptions, Model,
-    ResponseOptions, SteadyState,
+    ResponseOptions, SensitivityOptions, SteadyState,
 };
 use paynter_algebra::{Pool, Symbol};
 use paynter_numerics::parametric::ResponseSensitivity;
@@ -106,6 +106,56 @@ fn wrong_transfer_values_and_sensitivities_are_caught() {
                 }
             }
         });
+    }
+}
+
+#[test]
+fn wrong_static_gains_are_caught() {
+    let token = CancellationToken::new();
+    let asked = |name: &str| {
+        model(name).sensitivity(&SensitivityOptions::default(), &token).unwrap_or_else(|_| panic!("{name}"))
+    };
+    let mut broken = 0;
+    for name in LINEAR {
+        let answer = asked(name);
+        let (roots, parameters) = (&answer.found.roots, &answer.found.parameters);
+        assert_eq!(roots.gains.is_empty(), roots.checks.is_empty(), "{name}");
+        with_pencil(&answer, |pool, pencil| {
+            for gain in &roots.gains {
+                let derivatives = parameters.iter().zip(&gain.derivatives);
+                let all = derivatives.map(|(k, value)| (Some(*k), *value)).chain([(None, gain.value)]);
+                // A derivative is compared beside its gain; what is nothing beside the response is nothing.
+                for (parameter, value) in all.filter(|(_, value)| value.abs() > 1e-9) {
+                    let mut check = |value: f64| {
+                        let (output, input) = (gain.output, gain.input);
+                        let entry = |parameter, value| Given {
+                            output,
+                            input,
+                            parameter,
+                            value: Complex64::from(value),
+                        };
+                        let given = [entry(None, gain.value), entry(parameter, value)];
+                        let from = usize::from(parameter.is_none());
+                        pencil.check_static(pool, "the static gain", &given[from..], 100.0)
+                    };
+                    assert!(check(value).is_ok(), "{name}: {parameter:?} {value}");
+                    for factor in [1.001, -1.0, 0.0] {
+                        assert!(
+                            check(factor * value).is_err(),
+                            "{name}: {factor} times {value}, {parameter:?}"
+                        );
+                        broken += 1;
+                    }
+                }
+            }
+        });
+    }
+    assert!(broken > 60, "{broken}");
+    // Of nonlinear models the derivatives are compared with differences between rests.
+    for name in ["vacuum_cleaner", "heat_transfer"] {
+        let answer = asked(name);
+        let checks = &answer.found.roots.checks;
+        assert!(checks.iter().any(|check| check.what.contains("with")), "{name}: {checks:?}");
     }
 }
 
