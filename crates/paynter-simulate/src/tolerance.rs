@@ -51,6 +51,23 @@ pub(crate) const SIGNAL_STEP: f64 = 0.25;
 pub(crate) const FORM_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Closer to zero than so many of these roundings event functions themselves are evaluated instead.
 pub(crate) const FORM_RESOLUTION: f64 = 1e3;
+/// An event function whose states are known to more than this part of its size is not determined by them.
+pub(crate) const UNDETERMINED_FUNCTION: f64 = 0.1;
+/// It is followed if it forgets all but this part of what it was within a step.
+pub(crate) const RELAXED_SHARE: f64 = 0.1;
+/// Its size is the largest that it has been, less this factor for each step since.
+pub(crate) const FUNCTION_MEMORY: f64 = 0.7;
+/// It relaxes in a step where its rate at the start would change it by so many times its size.
+pub(crate) const RELAXING_CHANGE: f64 = 4.0;
+/// Such a step is shortened to this part of it: what happens in the meantime is seen at its ends only.
+pub(crate) const RELAXING_STEP: f64 = 1e-2;
+/// Fast states settle after an event for so many rounds of this part of the run, where such functions read them …
+pub(crate) const SETTLING_SPAN: f64 = 1e-8;
+pub(crate) const SETTLING_ROUNDS: u32 = 4;
+/// … if they move by less than this part of what their rates would make of them …
+pub(crate) const SETTLING_SHARE: f64 = 0.1;
+/// … by so many tolerances at most, or by what the location of an event leaves.
+pub(crate) const SETTLED_TOLERANCES: f64 = 10.0;
 /// More unknowns are not enclosed: the work rises with their cube.
 pub(crate) const KRAWCZYK_UNKNOWNS: usize = 24;
 /// Rounds in which the enclosure of unknowns is widened.
@@ -76,6 +93,11 @@ pub(crate) const SIMULTANEOUS_SPAN_SHARE: f64 = 1e-9;
 pub(crate) const ROOT_BRACKET: f64 = 4.0 * f64::EPSILON;
 /// Iterations of the root finder; bisection alone takes fifty, and interpolation seldom more than ten.
 pub(crate) const ROOT_ITERATIONS: u32 = 200;
+/// The place where a function comes farthest across its zero is bracketed to this part of the step: what is flat there
+/// is known to its square.
+pub(crate) const LOWEST_BRACKET: f64 = 1e-9;
+/// Rounding of a function beside the largest that it has been: of a polynomial that cancels.
+pub(crate) const FUNCTION_ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Rounding of a state, or of a sum of terms, beside its size: a few units in the last place.
 pub(crate) const STATE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// A shortened step ends at its event where the function is this part of its change over the step.
@@ -316,6 +338,8 @@ pub(crate) const TRIAL_GROWTH: f64 = 1.5;
 pub(crate) const TRIAL_PACE_CHANGE: f64 = 2.0;
 /// An explicit step beyond this part of its limit of stability shows stiffness.
 pub(crate) const STIFF_STABILITY_SHARE: f64 = 0.8;
+/// And beyond this part where event functions are followed that tolerances of states leave undetermined.
+pub(crate) const STIFF_UNDETERMINED_SHARE: f64 = 0.1;
 /// So many such steps change to the implicit solver.
 pub(crate) const STIFF_SIGNS: u32 = 5;
 /// An implicit step times the norm of the Jacobian below this could be explicit.

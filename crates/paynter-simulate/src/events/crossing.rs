@@ -23,12 +23,22 @@ struct Bracket {
 }
 
 /// What is known of an event function from the start of a step on.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Watched {
     /// From where on it has been below zero by no more than the event tolerance.
     shallow: Option<f64>,
-    /// Where it touched zero.
-    touches: Option<f64>,
+    /// Where it touched zero, from and to.
+    touches: Vec<(f64, f64)>,
+}
+
+impl Watched {
+    /// Records that the function touches zero in the next part.
+    fn touch(&mut self, low: f64, high: f64) {
+        match self.touches.last_mut() {
+            Some(last) if last.1 == low => last.1 = high,
+            _ => self.touches.push((low, high)),
+        }
+    }
 }
 
 /// What a part of a step shows of an event function.
@@ -52,13 +62,21 @@ impl ZeroCrossingDetector {
         tolerance: &Tolerance,
     ) -> Result<Option<Crossing>, EvaluationError> {
         self.grazing.clear();
-        let watched = self.watched(system);
+        let mut watched = self.watched(system);
         if watched.is_empty() {
             return Ok(None);
         }
         self.sample_end(system, solver.stages())?;
         self.tried.clone_from(&self.now);
         record_largest(&mut self.largest, &self.now);
+        // What relaxes is where it is in the end; dense output says nothing of it.
+        let relaxing: Vec<usize> = watched.extract_if(.., |k| self.relaxes(*k)).collect();
+        let crossed = |k: &usize| sign(self.now[*k]) * system.mode(*k) < 0.0;
+        let behind: Vec<usize> = relaxing.into_iter().filter(crossed).collect();
+        if let Some(first) = behind.first() {
+            let mean_rate = (self.now[*first] / solver.stages().h).abs();
+            return Ok(Some(Crossing { theta: 1.0, events: behind, mean_rate }));
+        }
         self.choose_forms(system, solver.stages(), &watched);
         let crossed = watched.iter().any(|k| sign(self.now[*k]) * system.mode(*k) < 0.0);
         if !crossed && self.is_clear(system, solver.stages(), &watched) {
@@ -67,7 +85,7 @@ impl ZeroCrossingDetector {
         }
         solver.extend(system, tolerance)?;
         let path = Path::new(solver.stages(), system, &self.formed);
-        let found = self.search(system, solver.stages(), &path, &watched)?;
+        let found = self.search(system, solver.stages(), &path, &watched, tolerance)?;
         if found.is_empty() {
             self.release_margins(system);
             return Ok(None);
@@ -128,8 +146,15 @@ impl ZeroCrossingDetector {
             }
         }
         let share = |k: &usize| {
+            if self.relaxes(*k) {
+                return 0.0;
+            }
             let resolved = if first && !crosses[*k] { self.resolved[*k] } else { 0.0 };
-            let negligible = self.event_tolerance * self.visited_size(system, *k).max(resolved);
+            let size = match self.followed(*k) {
+                Some(followed) => followed.size,
+                None => self.visited_size(system, *k).max(resolved),
+            };
+            let negligible = self.event_tolerance * size;
             if changes[*k] <= negligible { 0.0 } else { changes[*k] / sizes[*k] }
         };
         Some(watched.iter().map(share).fold(0.0, f64::max))
@@ -150,7 +175,11 @@ impl ZeroCrossingDetector {
     }
 
     /// Evaluates the functions at the end of the step.
-    fn sample_end(&mut self, system: &mut System<'_>, stages: &Stages) -> Result<(), EvaluationError> {
+    pub(super) fn sample_end(
+        &mut self,
+        system: &mut System<'_>,
+        stages: &Stages,
+    ) -> Result<(), EvaluationError> {
         let at = stages.t + stages.h;
         if let Some(values) = stages.last() {
             system.cache_relations(at, &stages.end, values);
@@ -236,6 +265,7 @@ impl ZeroCrossingDetector {
         stages: &Stages,
         path: &Path,
         watched: &[usize],
+        tolerance: &Tolerance,
     ) -> Result<Vec<Bracket>, EvaluationError> {
         let formed = watched.iter().all(|k| self.formed[*k].is_some());
         let shifts = self.shifts(system);
@@ -287,11 +317,11 @@ impl ZeroCrossingDetector {
                     found.push(Bracket { function: *k, low, high });
                 } else if value < 0.0 {
                     watched.shallow.get_or_insert(low);
-                    watched.touches.get_or_insert(high);
+                    watched.touch(low, high);
                 } else {
                     watched.shallow = None;
                     if matches!(verdict, Verdict::Touching) {
-                        watched.touches.get_or_insert(high);
+                        watched.touch(low, high);
                     }
                 }
             }
@@ -299,14 +329,30 @@ impl ZeroCrossingDetector {
                 return Ok(found);
             }
         }
-        // What touches zero between ends that are away from it grazes.
+        // What touches zero between ends that are away from it crosses twice, or grazes.
         self.evaluate(system, stages.t, &stages.start)?;
-        for ((k, known), end) in watched.iter().zip(&known).zip(&end) {
+        let start: Vec<f64> = watched.iter().map(|k| system.mode(*k) * self.now[*k]).collect();
+        for (((k, known), start), end) in watched.iter().zip(&known).zip(start).zip(&end) {
             let touch = self.touch(system, *k);
-            let start = system.mode(*k) * self.now[*k];
-            if let Some(theta) = known.touches.filter(|_| start > touch && *end > touch) {
+            if start <= touch || *end <= touch {
+                continue;
+            }
+            let mut grazes = None;
+            for (low, high) in &known.touches {
+                // A place within the step may be outside the domain of the laws.
+                let Ok(lowest) = self.lowest(system, stages, *k, (*low, *high)) else { continue };
+                if let Ok(true) = self.is_below_zero(system, stages, *k, lowest, tolerance) {
+                    found.push(Bracket { function: *k, low: *low, high: lowest });
+                    break;
+                }
+                grazes.get_or_insert(lowest);
+            }
+            if let Some(theta) = grazes {
                 self.grazing.push((*k, theta));
             }
+        }
+        if !found.is_empty() {
+            return Ok(found);
         }
         self.sample_end(system, stages)?;
         Ok(found)

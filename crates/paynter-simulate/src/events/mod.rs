@@ -9,6 +9,7 @@ mod root;
 mod saltation;
 mod sliding;
 mod timed;
+mod undetermined;
 mod zeno;
 
 pub(crate) use iteration::Iteration;
@@ -20,6 +21,7 @@ use crate::tolerance::{EVENT_TOLERANCE_FACTOR, JUMP_AT_EVENT};
 use crossing::Cubic;
 use paynter_numerics::program::Enclosure;
 use timed::Ahead;
+use undetermined::Followed;
 use zeno::Intervals;
 
 /// A zero crossing within a step.
@@ -72,6 +74,10 @@ pub(crate) struct ZeroCrossingDetector {
     visited: Vec<[f64; 2]>,
     /// As how large each function must count for its zero to be as wide as the tolerances of its states make it.
     resolved: Vec<f64>,
+    /// The derivatives of functions by states where the present modes began.
+    gradients: Vec<f64>,
+    /// Functions that tolerances of states leave undetermined.
+    followed: Vec<Followed>,
     /// The values at the end of the step that is tried; where modes are about to change it may never be there.
     tried: Vec<f64>,
     /// The part of it within which a function counts as zero.
@@ -112,6 +118,8 @@ impl ZeroCrossingDetector {
             now: vec![0.0; system.model.events.len()],
             tried: vec![0.0; system.model.events.len()],
             resolved: vec![0.0; system.model.events.len()],
+            gradients: Vec::new(),
+            followed: Vec::new(),
             values: Values::default(),
             state: vec![0.0; system.model.states.len()],
             weights: Vec::new(),
@@ -195,21 +203,26 @@ impl ZeroCrossingDetector {
 
     /// The size of a function beside which its zero is as wide as the event tolerance.
     fn magnitude(&self, system: &System<'_>, k: usize) -> f64 {
-        self.visited_size(system, k).max(self.resolved[k])
+        match self.followed(k) {
+            Some(followed) => followed.size,
+            None => self.visited_size(system, k).max(self.resolved[k]),
+        }
     }
 
     /// The largest that a function has been on the side of its mode.
-    fn visited_size(&self, system: &System<'_>, k: usize) -> f64 {
+    pub(super) fn visited_size(&self, system: &System<'_>, k: usize) -> f64 {
         self.visited[k][usize::from(system.mode(k) < 0.0)]
     }
 
     /// Records how well functions are known by the tolerances of the states that they read.
     pub fn record_resolution(&mut self, system: &mut System<'_>, t: f64, x: &[f64], tolerance: &Tolerance) {
+        self.gradients.clear();
         if system.model.events.is_empty() || system.relations_full(t, x, &mut self.values).is_err() {
             return;
         }
         let full = &system.model.relations_full;
         let by_states = full.by_states(&self.values.data);
+        self.gradients.extend_from_slice(by_states);
         self.resolved.resize(system.model.events.len().max(self.resolved.len()), 0.0);
         for (k, resolved) in self.resolved.iter_mut().enumerate().take(system.model.events.len()) {
             let terms =
@@ -222,7 +235,11 @@ impl ZeroCrossingDetector {
     /// Records how large the functions were where they were evaluated last, at the end of a step that is taken.
     pub fn accept_step(&mut self) {
         self.visited.resize(self.now.len().max(self.visited.len()), [0.0; 2]);
-        for (visited, now) in self.visited.iter_mut().zip(&self.now) {
+        for (k, (visited, now)) in self.visited.iter_mut().zip(&self.now).enumerate() {
+            // What is followed may have been part of a transient.
+            if self.followed.iter().any(|followed| followed.function == k) {
+                continue;
+            }
             let side = &mut visited[usize::from(*now < 0.0)];
             *side = side.max(now.abs());
         }

@@ -2,9 +2,12 @@
 //! a shortened step ends there.
 
 use super::{Crossing, ZeroCrossingDetector, sign};
-use crate::method::Stages;
+use crate::method::{Stages, Tolerance};
 use crate::system::{EvaluationError, System};
-use crate::tolerance::{BESIDE_ZERO, ROOT_BRACKET, ROOT_ITERATIONS, STATE_ROUNDING};
+use crate::tolerance::{
+    BESIDE_ZERO, EVENT_TOLERANCE_FACTOR, FUNCTION_ROUNDING, LOWEST_BRACKET, ROOT_BRACKET, ROOT_ITERATIONS,
+    STATE_ROUNDING,
+};
 
 impl ZeroCrossingDetector {
     /// Whether the end of the step lies on the crossing that it was shortened to, to a part of the change of the
@@ -59,6 +62,49 @@ impl ZeroCrossingDetector {
         }
         system.predict_unknowns(theta);
         self.evaluate_scratch(system, stages.t + theta * stages.h)
+    }
+
+    /// Where in a part of a step a function comes farthest across its zero: where its derivative along the dense
+    /// output vanishes, or at an end.
+    pub(super) fn lowest(
+        &mut self,
+        system: &mut System<'_>,
+        stages: &Stages,
+        k: usize,
+        (low, high): (f64, f64),
+    ) -> Result<f64, EvaluationError> {
+        let mode = system.mode(k);
+        let mut falls = |theta: f64| {
+            let (x, rates) = stages.dense(theta);
+            system.predict_unknowns(theta);
+            Ok(-mode * self.derivative(system, stages.t + theta * stages.h, &x, &rates, k)?)
+        };
+        let (start, end) = (falls(low)?, falls(high)?);
+        if start <= 0.0 || end >= 0.0 {
+            return Ok(if start > 0.0 { high } else { low });
+        }
+        let (_, lowest) = narrow_bracket((low, start), (high, end), |_| LOWEST_BRACKET, falls)?;
+        Ok(lowest)
+    }
+
+    /// Whether a function lies across its zero at a place in a step by more than tolerances of the states there, and
+    /// rounding, may make of it.
+    pub(super) fn is_below_zero(
+        &mut self,
+        system: &mut System<'_>,
+        stages: &Stages,
+        k: usize,
+        theta: f64,
+        tolerance: &Tolerance,
+    ) -> Result<bool, EvaluationError> {
+        let value = system.mode(k) * self.value_at(system, stages, k, theta)?;
+        if value >= 0.0 {
+            return Ok(false);
+        }
+        let state = self.state.clone();
+        let known = self.known_to(system, stages.t + theta * stages.h, &state, tolerance)?[k];
+        let rounding = FUNCTION_ROUNDING * self.largest[k];
+        Ok(-value > EVENT_TOLERANCE_FACTOR * known + rounding)
     }
 
     /// The place just behind a root between `low`, where the mode holds, and `high`, and the mean rate of

@@ -100,7 +100,7 @@ impl ZeroCrossingDetector {
     }
 
     /// Evaluates the functions, and tells to what each is known by the tolerances of the states that it reads.
-    fn known_to(
+    pub(super) fn known_to(
         &mut self,
         system: &mut System<'_>,
         t: f64,

@@ -63,7 +63,8 @@ impl Integrator<'_> {
         if let Some(tape) = &mut self.tape {
             tape.push(Entry::Event { at: Place { t, x, unknowns }, before: first, rate_jumps });
         }
-        self.begin()
+        self.begin()?;
+        self.settle_undetermined()
     }
 
     /// How the time of each event changes with each parameter, where sensitivities are wanted.

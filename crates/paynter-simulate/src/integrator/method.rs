@@ -7,8 +7,8 @@ use crate::method::implicit::Implicit;
 use crate::method::tableau::Tableau;
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    NONSTIFF_SIGNS, NONSTIFF_STEP, ORDER_EIGHT_TOLERANCE, STIFF_SIGNS, STIFF_STABILITY_SHARE, TRIAL_GROWTH,
-    TRIAL_PACE_CHANGE, TRIAL_STEPS,
+    NONSTIFF_SIGNS, NONSTIFF_STEP, ORDER_EIGHT_TOLERANCE, STIFF_SIGNS, STIFF_STABILITY_SHARE,
+    STIFF_UNDETERMINED_SHARE, TRIAL_GROWTH, TRIAL_PACE_CHANGE, TRIAL_STEPS,
 };
 use crate::{Failure, Method, Options};
 
@@ -63,7 +63,13 @@ impl Integrator<'_> {
             self.nonstiff_signs = if easy { self.nonstiff_signs + 1 } else { 0 };
         } else {
             let stages = self.solver.stages();
-            let limit = STIFF_STABILITY_SHARE * stages.tableau.stability;
+            // What tolerances of states leave undetermined has a rate of its own, and rounding of it limits steps.
+            let share = if self.tolerance.functions.is_empty() {
+                STIFF_STABILITY_SHARE
+            } else {
+                STIFF_UNDETERMINED_SHARE
+            };
+            let limit = share * stages.tableau.stability;
             // Where the state stands still, only its sensitivities show how stiff the model is.
             let shown = stages.stiffness(&self.tolerance).or_else(|| stages.radius(&self.system.model.full));
             if shown.is_some_and(|shown| shown > limit) {

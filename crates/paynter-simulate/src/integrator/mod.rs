@@ -9,6 +9,7 @@ mod run;
 mod scales;
 mod signals;
 mod step;
+mod undetermined;
 
 use method::{Trial, explicit, solver};
 use signals::Signals;
@@ -103,6 +104,8 @@ pub(crate) struct Integrator<'a> {
     event_spacings: [f64; EVENT_SPACINGS],
     /// When all functions near zero were last decided together.
     settled_at: f64,
+    /// How long a step is at most in which functions relax that tolerances of states leave undetermined.
+    relaxation: Option<f64>,
     /// Functions whose branches follow the state until they have left their zero: kinks that steps cannot tell
     /// from it.
     open: Vec<usize>,
@@ -170,7 +173,11 @@ impl<'a> Integrator<'a> {
         Integrator {
             cornered: false,
             judged: !options.method.is_fixed() || !model.unknowns.is_empty() || !system.passes_all(),
-            tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
+            tolerance: Tolerance {
+                rtol: options.rtol,
+                atol: vec![options.atol.unwrap_or(0.0); n],
+                functions: Vec::new(),
+            },
             among: vec![0.0; n],
             noise: vec![0.0; n],
             nominal: vec![0.0; n],
@@ -209,6 +216,7 @@ impl<'a> Integrator<'a> {
             last_event: options.t_start,
             event_spacings: [f64::INFINITY; EVENT_SPACINGS],
             settled_at: f64::NEG_INFINITY,
+            relaxation: None,
             open: Vec::new(),
             buffer: Default::default(),
             contradiction: contradiction(model, own, tables, options.t_start).filter(|_| initial.is_none()),

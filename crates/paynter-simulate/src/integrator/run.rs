@@ -139,6 +139,8 @@ impl Integrator<'_> {
         self.estimate_nominal_magnitudes();
         self.refresh_tolerance();
         self.detector.record_resolution(&mut self.system, self.t, &self.x, &self.tolerance);
+        self.detector.follow_none(&mut self.tolerance);
+        self.relaxation = None;
         if let Some(tape) = &mut self.tape {
             tape.push(Entry::Modes(self.system.snapshot()));
         }
@@ -162,6 +164,9 @@ impl Integrator<'_> {
         self.t = to;
         self.system.accept_step(to);
         self.detector.accept_step();
+        if self.detector.update_followed(&mut self.system, to, &self.x, &mut self.tolerance).is_err() {
+            self.detector.follow_none(&mut self.tolerance);
+        }
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.accept();
         }

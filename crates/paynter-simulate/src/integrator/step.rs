@@ -221,6 +221,9 @@ impl Integrator<'_> {
     /// Steps the state, shortened to the first event in the step, and then the sensitivities.
     /// Where the step is too large, the size to try next.
     fn try_step(&mut self, step: f64, to: f64, smallest: f64) -> Result<Result<Step, f64>, EvaluationError> {
+        if let Some(shorter) = self.relaxing_step(step) {
+            return Ok(Err(shorter));
+        }
         let mut taken = Step { step, to, error: 0.0, events: Vec::new(), mean_rate: 0.0 };
         let mut pending: Option<Crossing> = None;
         for search in 0..=EVENT_LOCATION_STEPS {
@@ -237,6 +240,10 @@ impl Integrator<'_> {
             {
                 self.stats.rejected += 1;
                 return Ok(Err(shorter));
+            }
+            if pending.is_none() && self.undetermined_functions()? {
+                self.stats.rejected += 1;
+                return Ok(Err(step));
             }
             if pending.is_none()
                 && let Some(shorter) = self.defective_output(taken.step)

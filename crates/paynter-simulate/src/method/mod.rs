@@ -27,6 +27,19 @@ pub(crate) struct Tolerance {
     pub rtol: f64,
     /// Absolute tolerance of each state.
     pub atol: Vec<f64>,
+    /// Functions of states whose errors count as those of states do.
+    pub functions: Vec<Bounded>,
+}
+
+/// A function of states that is known to so much.
+#[derive(Debug, Clone)]
+pub(crate) struct Bounded {
+    /// Its derivatives by states.
+    pub terms: Terms,
+    /// Its tolerance.
+    pub width: f64,
+    /// Whether its errors count in the present step.
+    pub counts: bool,
 }
 
 impl Tolerance {
@@ -37,7 +50,12 @@ impl Tolerance {
 
     fn sum_of_squares(&self, vector: &[f64], x: &[f64], y: &[f64]) -> f64 {
         let scaled = |i: usize| vector[i] / (self.atol[i] + self.rtol * x[i].abs().max(y[i].abs()));
-        (0..vector.len()).map(|i| scaled(i) * scaled(i)).sum()
+        let states: f64 = (0..vector.len()).map(|i| scaled(i) * scaled(i)).sum();
+        let functions = self.functions.iter().filter(|function| function.counts).map(|function| {
+            let change: f64 = function.terms.iter().map(|(i, derivative)| derivative * vector[*i]).sum();
+            (change / function.width).powi(2)
+        });
+        states + functions.sum::<f64>()
     }
 }
 
@@ -262,6 +280,13 @@ impl Stages {
             for (sum, difference) in sums.iter_mut().zip(differences) {
                 *sum += (difference * weight).powi(2);
             }
+        }
+        for function in &tolerance.functions {
+            let along = |a: &[f64], b: &[f64]| -> f64 {
+                function.terms.iter().map(|(i, derivative)| derivative * (a[*i] - b[*i])).sum()
+            };
+            sums[0] += (along(rates, before) / function.width).powi(2);
+            sums[1] += (along(&self.end, &self.before) / function.width).powi(2);
         }
         let [rates, states] = sums;
         let noise = STAGE_ROUNDING / tolerance.rtol;

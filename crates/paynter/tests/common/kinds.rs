@@ -34,7 +34,18 @@ pub fn outputs(text: &str, end: f64, draw: &mut Draw) -> (Vec<Vec<f64>>, f64) {
 
 /// The same by one of these solvers.
 pub fn outputs_by(solvers: &[&str], text: &str, end: f64, draw: &mut Draw) -> (Vec<Vec<f64>>, f64) {
-    let (solver, rtol) = (draw.of(solvers), draw.of(&[1e-6, 1e-8, 1e-9]));
+    outputs_within(solvers, &[1e-6, 1e-8, 1e-9], text, end, draw)
+}
+
+/// The same by one of these solvers at one of these tolerances.
+pub fn outputs_within(
+    solvers: &[&str],
+    tolerances: &[f64],
+    text: &str,
+    end: f64,
+    draw: &mut Draw,
+) -> (Vec<Vec<f64>>, f64) {
+    let (solver, rtol) = (draw.of(solvers), draw.of(tolerances));
     let between = draw.of(&[0, 1, 7, 40]);
     let mut times: Vec<f64> =
         (0..=between + 1).map(|i| end * f64::from(i) / f64::from(between + 1)).collect();

@@ -1,12 +1,12 @@
 //! Diodes behind coils, drawn at random: bridges, centre taps, voltage doublers and three phases, with coupled
-//! coils, and ladders that multiply voltages, with more or less leakage, written on efforts or flows. Each against small implicit steps of its node
+//! coils, branches whose diodes hardly leak, and ladders that multiply voltages, with more or less leakage, written on efforts or flows. Each against small implicit steps of its node
 //! equations, whose diodes are a linear complementarity problem. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::common;
 
-use common::kinds::{Draw, last, outputs_by, rk4};
+use common::kinds::{Draw, last, outputs_by, outputs_within, rk4};
 use paynter_testkit::property::each;
 use std::f64::consts::PI;
 use std::fmt::Write;
@@ -234,6 +234,53 @@ fn diodes_behind_coils() {
         let better = circuit.voltage(end, 40_000);
         let (y, right) = (last(&found[0]), 2.0 * better - right);
         assert!((y - right).abs() <= 2e-3 * right.abs().max(1.0), "seed {seed}: {y}, not {right}\n{text}");
+    });
+}
+
+/// A source behind a coil that feeds branches of a diode, with a coil of its own or without, into a storage and a load.
+fn branches(draw: &mut Draw) -> Circuit {
+    let count = draw.of(&[1, 1, 2, 3]);
+    let leak = draw.of(&[1e-6, 1e-9, 1e-9, 1e-11]);
+    let high = draw.between(5.0, 40.0);
+    let mut coils = vec![draw.between(3e-4, 2e-2)];
+    let mut list: Vec<(Node, Node, Branch)> =
+        vec![(0, 1, Branch::Winding(0, draw.between(0.1, 1.0), high, 0.0))];
+    let mut nodes = 2;
+    for _ in 0..count {
+        let on = draw.between(0.02, 0.2);
+        let mut at = 1;
+        if draw.of(&[true, false]) {
+            coils.push(draw.between(3e-4, 2e-2));
+            list.push((at, nodes, Branch::Winding(coils.len() - 1, 0.01, 0.0, 0.0)));
+            at = nodes;
+            nodes += 1;
+        }
+        list.push((at, nodes, Branch::Diode(on, leak, true)));
+        list.push((nodes, 0, Branch::Capacitor(draw.between(2e-4, 2e-3))));
+        list.push((nodes, 0, Branch::Resistor(draw.between(10.0, 900.0))));
+        nodes += 1;
+    }
+    let n = coils.len();
+    let inductances = (0..n).map(|i| (0..n).map(|j| if i == j { coils[i] } else { 0.0 }).collect()).collect();
+    Circuit { branches: list, inductances, nodes }
+}
+
+/// Diodes that hardly leak behind coils: their effort while they block is a current far below any tolerance of
+/// currents over that leakage, at coarse and at fine tolerances.
+#[test]
+fn diodes_that_hardly_leak_behind_coils() {
+    each(14, |seed| {
+        let mut draw = Draw::new(seed);
+        let circuit = branches(&mut draw);
+        let end = draw.between(0.02, 0.09);
+        let text = circuit.text();
+        let tolerances = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
+        let (found, rtol) = outputs_within(&["auto", "stiff"], &tolerances, &text, end, &mut draw);
+        let right = circuit.voltage(end, 20_000);
+        let better = circuit.voltage(end, 40_000);
+        let (y, right) = (last(&found[0]), 2.0 * better - right);
+        let allowed = f64::max(2e-3, 30.0 * rtol) * right.abs().max(1.0);
+        assert!((y - right).abs() <= allowed, "seed {seed}: {y}, not {right} at {rtol}\n{text}");
     });
 }
 

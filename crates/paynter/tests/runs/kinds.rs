@@ -1,6 +1,6 @@
 //! Kinds of models on which runs once were wrong, drawn at random: pulse trains, bumps
 //! and bursts, sources that cancel, blocks and networks of dry friction, networks of diodes, rectifiers with coils, sawtooths of states, weirs, check
-//! valves, relays that hold themselves, charge pumps clocked by sawtooths, rectifiers that read their current, engines on windows of their angle, laws with poles, changes of units. Each against a solution of its own: piecewise exact, or
+//! valves, relays that hold themselves, charge pumps clocked by sawtooths, rectifiers that read their current, engines on windows of their angle, windows of polynomials, laws with poles, changes of units. Each against a solution of its own: piecewise exact, or
 //! small fixed steps on a regularised law. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -758,6 +758,35 @@ fn windows_on_states() {
         let (found_w, found_ph) = (last(&found[0]), last(&found[1]));
         assert!((found_w - w).abs() <= 1e4 * rtol * w, "seed {seed}: {found_w}, not {w}\n{text}");
         assert!((found_ph - ph).abs() <= 1e4 * rtol * ph, "seed {seed}: {found_ph}, not {ph}\n{text}");
+    });
+}
+
+/// Windows on a state as polynomials that are below zero for less than a step: their area is pushed into a mass.
+#[test]
+fn windows_of_polynomials() {
+    each(16, |seed| {
+        let mut draw = Draw::new(seed);
+        let (place, half) = (draw.between(1.0, 8.0), draw.of(&[0.1, 1e-2, 1e-3, 1e-4]));
+        let condition = match draw.of(&[0, 1, 2, 3]) {
+            0 => format!("(x - {place})^2 < {half}^2"),
+            1 => format!("x^2 - {}*x + {} < 0", 2.0 * place, place * place - half * half),
+            2 => format!("(x - {})*(x - {}) < 0", place - half, place + half),
+            _ => format!("{half}^2 - abs(x - {place})^2 > 0"),
+        };
+        let drag = draw.between(0.05, 0.3);
+        let text = format!(
+            "model window {{ 1 v; I mass = 1; init mass.p = 1; R drag = {drag}; signal x = integral(t + 1)
+                MSe push = if({condition}, 1/{half}, 0); push -> v; v -> mass, drag; output y = mass.f }}"
+        );
+        // x = t + t²/2.
+        let when = |x: f64| (1.0 + 2.0 * x).sqrt() - 1.0;
+        let (found, rtol) = outputs(&text, 5.0, &mut draw);
+        let (on, off) = (when(place - half), when(place + half));
+        let pushed = ((drag * (off - 5.0)).exp() - (drag * (on - 5.0)).exp()) / (drag * half);
+        let (y, right) = (last(&found[0]), (-5.0 * drag).exp() + pushed);
+        // The edges are known to the tolerance, beside the width.
+        let allowed = 300.0 * rtol * (1.0 + place / half);
+        assert!((y - right).abs() <= allowed.min(0.1), "seed {seed}: {y}, not {right}\n{text}");
     });
 }
 

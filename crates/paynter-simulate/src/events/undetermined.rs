@@ -1,0 +1,188 @@
+//! Event functions that the tolerances of states leave undetermined. The effort of a diode that blocks behind a
+//! coil is the coil's current, a leakage far below what is resolved of it, over a conductance that is next to
+//! nothing. Where tolerances of states allow such a function any value of its size, its own error counts as
+//! errors of states do.
+
+use super::ZeroCrossingDetector;
+use crate::method::tableau::Terms;
+use crate::method::{Bounded, Stages, Tolerance};
+use crate::model::linearised::Linearised;
+use crate::system::{EvaluationError, System};
+use crate::tolerance::{
+    FUNCTION_MEMORY, FUNCTION_ROUNDING, RELAXING_CHANGE, SETTLING_SHARE, UNDETERMINED_FUNCTION,
+};
+
+/// A function whose error counts, as long as the present modes hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Followed {
+    pub function: usize,
+    /// How large it has been lately.
+    pub size: f64,
+    /// Its value at the start of the step.
+    pub start: f64,
+    /// Whether it relaxes in the step that is tried: its rate at the start is that of a transient which the step
+    /// leaves behind, and dense output leads past all that it does.
+    pub relaxes: bool,
+}
+
+impl ZeroCrossingDetector {
+    /// Forgets the functions that were followed.
+    pub fn follow_none(&mut self, tolerance: &mut Tolerance) {
+        self.followed.clear();
+        tolerance.functions.clear();
+    }
+
+    /// What is followed of a function.
+    pub(super) fn followed(&self, k: usize) -> Option<&Followed> {
+        self.followed.iter().find(|followed| followed.function == k)
+    }
+
+    /// The functions that tolerances of states leave undetermined where the present modes begin.
+    pub fn undetermined(&self, system: &System<'_>, x: &[f64], tolerance: &Tolerance) -> Vec<usize> {
+        let full = &system.model.relations_full;
+        if self.gradients.len() < full.pattern.at.len() {
+            return Vec::new();
+        }
+        let mut found = self.watched(system);
+        found.retain(|k| {
+            let [above, below] = self.visited[*k];
+            // What has never been anything has no size yet.
+            let size = above.max(below);
+            size > 0.0 && known(full, *k, &self.gradients, x, tolerance) > UNDETERMINED_FUNCTION * size
+        });
+        found
+    }
+
+    /// Whether one of these functions settles: an implicit step moves it by far less than its rate would.
+    pub fn settles(&self, system: &System<'_>, functions: &[usize], [free, moved]: [&[f64]; 2]) -> bool {
+        let pattern = &system.model.relations_full.pattern;
+        let along = |k: usize, by: &[f64]| -> f64 {
+            pattern.row(k).map(|e| self.gradients[e] * by[pattern.at[e] as usize]).sum()
+        };
+        functions.iter().any(|k| along(*k, moved).abs() < SETTLING_SHARE * along(*k, free).abs())
+    }
+
+    /// Forgets what rounding has left of functions on the wrong side of zero.
+    pub fn forget_margins(&mut self, functions: &[usize]) {
+        functions.iter().for_each(|k| self.margin[*k] = 0.0);
+    }
+
+    /// The functions that tolerances of states leave undetermined in the end of a step and that are not followed yet.
+    pub fn unfollowed(&self, system: &System<'_>, x: &[f64], tolerance: &Tolerance) -> Vec<usize> {
+        let mut found = self.undetermined(system, x, tolerance);
+        found.retain(|k| self.followed(*k).is_none());
+        found
+    }
+
+    /// The derivatives of a function by states where the present modes began.
+    pub fn gradient(&self, system: &System<'_>, k: usize) -> Terms {
+        let pattern = &system.model.relations_full.pattern;
+        pattern.row(k).map(|e| (pattern.at[e] as usize, self.gradients[e])).collect()
+    }
+
+    /// Follows those of these functions that tolerances of states leave undetermined over the step that was tried;
+    /// tells whether there are any, so that the step has to be judged again.
+    pub fn follow(
+        &mut self,
+        system: &mut System<'_>,
+        stages: &Stages,
+        tolerance: &mut Tolerance,
+        doubtful: Vec<usize>,
+    ) -> Result<bool, EvaluationError> {
+        // Where a law has no value on a frozen branch, nothing is known.
+        let start = self.evaluate(system, stages.t, &stages.start).map(|()| self.now.clone());
+        self.sample_end(system, stages)?;
+        let Ok(start) = start else { return Ok(false) };
+        system.relations_full(stages.t + stages.h, &stages.end, &mut self.values)?;
+        let full = &system.model.relations_full;
+        let by_states = full.by_states(&self.values.data);
+        let mut found = Vec::new();
+        for k in doubtful {
+            let [above, below] = self.visited[k];
+            let size = above.max(below).max(self.now[k].abs());
+            let known = known(full, k, by_states, &stages.end, tolerance);
+            if known > UNDETERMINED_FUNCTION * size && known.is_finite() {
+                let followed = Followed { function: k, size: self.now[k].abs(), start: 0.0, relaxes: false };
+                let terms: Vec<(usize, f64)> =
+                    full.pattern.row(k).map(|e| (full.pattern.at[e] as usize, by_states[e])).collect();
+                let width = width(&terms, &stages.end, followed.size, tolerance.rtol);
+                if width < known {
+                    found.push((followed, Bounded { terms, width, counts: true }));
+                }
+            }
+        }
+        let new = !found.is_empty();
+        for (followed, bounded) in found {
+            self.followed.push(Followed { start: start[followed.function], ..followed });
+            tolerance.functions.push(bounded);
+        }
+        Ok(new)
+    }
+
+    /// Finds which of the functions that are followed will relax in a step of this size, whose errors there do not
+    /// count; tells whether any does.
+    pub fn find_relaxing(&mut self, stages: &Stages, step: f64, tolerance: &mut Tolerance) -> bool {
+        for (followed, bounded) in self.followed.iter_mut().zip(&mut tolerance.functions) {
+            let rates = stages.rates(0);
+            let rate: f64 = bounded.terms.iter().map(|(i, derivative)| derivative * rates[*i]).sum();
+            followed.relaxes =
+                (step * rate).abs() > RELAXING_CHANGE * followed.size.max(followed.start.abs());
+            bounded.counts = !followed.relaxes;
+        }
+        self.followed.iter().any(|followed| followed.relaxes)
+    }
+
+    /// Whether a function relaxes in the step that is tried.
+    pub(super) fn relaxes(&self, k: usize) -> bool {
+        self.followed(k).is_some_and(|followed| followed.relaxes)
+    }
+
+    /// Records how large the functions that are followed are at the end of a step that was taken.
+    pub fn update_followed(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        tolerance: &mut Tolerance,
+    ) -> Result<(), EvaluationError> {
+        if self.followed.is_empty() {
+            return Ok(());
+        }
+        self.evaluate(system, t, x)?;
+        system.relations_full(t, x, &mut self.values)?;
+        let full = &system.model.relations_full;
+        let by_states = full.by_states(&self.values.data);
+        let mut kept = Vec::with_capacity(self.followed.len());
+        for (mut followed, mut bounded) in self.followed.drain(..).zip(tolerance.functions.drain(..)) {
+            let k = followed.function;
+            followed.start = self.now[k];
+            followed.size = self.now[k].abs().max(FUNCTION_MEMORY * followed.size);
+            bounded.terms.clear();
+            bounded.terms.extend(full.pattern.row(k).map(|e| (full.pattern.at[e] as usize, by_states[e])));
+            bounded.width = width(&bounded.terms, x, followed.size, tolerance.rtol);
+            kept.push((followed, bounded));
+        }
+        // What has grown is determined well enough.
+        kept.retain(|(followed, _)| {
+            let known = known(full, followed.function, by_states, x, tolerance);
+            known > UNDETERMINED_FUNCTION * followed.size
+        });
+        (self.followed, tolerance.functions) = kept.into_iter().unzip();
+        Ok(())
+    }
+}
+
+/// To what a function is known by tolerances of the states that it reads.
+fn known(full: &Linearised, k: usize, by_states: &[f64], x: &[f64], tolerance: &Tolerance) -> f64 {
+    let term = |e: usize| {
+        let i = full.pattern.at[e] as usize;
+        by_states[e].abs() * (tolerance.atol[i] + tolerance.rtol * x[i].abs())
+    };
+    full.pattern.row(k).map(term).sum()
+}
+
+/// To what a function is to be followed: to the relative tolerance of its size, and to rounding of the states that it reads.
+fn width(terms: &[(usize, f64)], x: &[f64], size: f64, rtol: f64) -> f64 {
+    let rounding: f64 = terms.iter().map(|(i, derivative)| (derivative * x[*i]).abs()).sum();
+    (rtol * size).max(FUNCTION_ROUNDING * rounding).max(f64::MIN_POSITIVE)
+}
