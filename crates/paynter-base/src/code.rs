@@ -163,6 +163,7 @@ codes! {
     BAD_RADIUS = "BG0747" Error "a radius of neglected dynamics that cannot be used", "write a positive number, or a stable and proper transfer function in s: {option dynamics=u=(0.1*s + 0.01)/(0.05*s + 1)}";
     INFINITE_GAIN = "BG0748" Error "a worst-case gain that is infinite already nominally", "ask for an output that does not see the pole, as a rate in place of an amount, or give the model what damps it";
     WORK_SPENT = "BG0749" Warning "a budget of work that is spent", "allow more with {option work=MILLIONS}, let fewer parameters be uncertain, or ask for fewer frequencies";
+    TOLERANCE_BEYOND_ZERO = "BG0750" Warning "a tolerance that goes beyond zero", "make the tolerance smaller than the value: a parameter that changes its sign is another model, as an element that gives energy";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or regularise the jump by a steep law";

@@ -155,7 +155,8 @@ impl Interconnection {
                 block.name,
                 names_of(graph, block)
             );
-            return Err(refused(Diagnostic::new(code::NO_TOLERANCE, message)));
+            let help = "make the tolerances of these parameters smaller";
+            return Err(refused(Diagnostic::new(code::NO_TOLERANCE, message).help(help)));
         }
         let mut found = Diagnostics::new();
         if let Some(Posed::Ill(singular)) = &self.posed {

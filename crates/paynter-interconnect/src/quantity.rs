@@ -39,7 +39,7 @@ impl UncertainQuantity {
 
     /// The size of δ at which it reaches zero; infinite where it is zero already. The value of an expression may change
     /// its sign, but its δ ends where it is infinite.
-    fn reach(&self) -> f64 {
+    pub fn reach(&self) -> f64 {
         match self.is_parameter {
             true if self.nominal == 0.0 => f64::INFINITY,
             true => (self.nominal / self.deviation).abs(),

@@ -113,6 +113,9 @@ pub fn chosen_pairs(
     Ok(outputs.iter().flat_map(|output| inputs.iter().map(move |input| (*output, *input))).collect())
 }
 
+/// How the name of the change of a quantity begins.
+const CHANGE: &str = "Delta_";
+
 /// The places of names in a list; all where none is named.
 fn named(what: &str, names: &[String], list: &[String]) -> Result<Vec<usize>, QueryError> {
     if list.is_empty() {
@@ -125,7 +128,11 @@ fn named(what: &str, names: &[String], list: &[String]) -> Result<Vec<usize>, Qu
     }
     let place = |name: &String| {
         let flat = flat_name(name);
-        list.iter().position(|have| *have == flat).ok_or_else(|| {
+        let known = |wanted: &str| list.iter().position(|have| *have == wanted);
+        // A linearised model calls the change of `y` `Delta_y`, and takes both names; so does the model itself.
+        let of_change = || known(&format!("{CHANGE}{}", flat.replace('.', "_")));
+        let of_whole = || flat.strip_prefix(CHANGE).and_then(known);
+        known(&flat).or_else(of_change).or_else(of_whole).ok_or_else(|| {
             let help = match closest(&flat, list.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the {what}s are {}", list.join(", ")),

@@ -324,6 +324,11 @@ impl Climb<'_> {
         found.unwrap_or_default()
     }
 
+    /// The value at parameters and one frequency.
+    pub fn gain(&self, delta: &[f64], omega: f64) -> f64 {
+        AtFrequency::new(self.system, omega).map_or(f64::NAN, |at| at.value(delta, self.measure))
+    }
+
     /// The largest value near a frequency, by golden section on its logarithm.
     fn refine(&self, delta: &[f64], omega: f64) -> (f64, f64) {
         let value = |omega: f64| {

@@ -26,6 +26,7 @@ pub mod loop_analysis;
 pub mod loops;
 mod matrix;
 mod modes;
+pub mod own;
 mod parts;
 mod pieces;
 mod regular;
@@ -38,6 +39,7 @@ mod tolerance;
 pub mod tolerances;
 pub mod upper;
 mod weight;
+mod zero;
 
 pub use basis::{Block, width};
 pub use matrix::Matrix;

@@ -16,6 +16,7 @@ use crate::regular::Regularised;
 use crate::singular::{Singular, has_pole_at, some_vertices};
 use crate::system::Interconnection;
 use crate::tolerance::{BOUND_SHARE, CLOSING, CONTRADICTION, END_OF_SCALING, FIRST_SHARE, ON_THE_AXIS};
+use crate::zero::lost_at_zero;
 
 /// What is found out about robust stability.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,6 +147,13 @@ pub fn stability(
     } else {
         found.take(destabilise(&system, inside, known, &token.with_share(FIRST_SHARE))?);
         found.mix(&system, token)?;
+    }
+    if all_real
+        && found.upper.is_none()
+        && limit.is_finite()
+        && let Some(worst) = lost_at_zero(&system, limit)
+    {
+        (found.upper, found.worst) = (Some(limit), Some(worst));
     }
     found.agree();
     Ok(found)

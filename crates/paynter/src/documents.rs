@@ -226,8 +226,22 @@ impl Answer<RobustReport> {
         let diagnostics = self.diagnostics(spelling);
         let (states, verified) = (&found.states, found.verified);
         let gain = found.pair.as_ref().zip(found.found.gain.as_ref());
+        // Where values are uncertain as a whole, a gain is attained by the parameters in them.
+        let own = found.own.iter().flat_map(|own| &own.list).map(|own| json::Uncertain {
+            name: &own.name,
+            at: Box::new(|delta| own.nominal + own.deviation * delta),
+            shown: own.shown.clone(),
+            is_parameter: true,
+        });
+        let own = json::Uncertainty {
+            parameters: own.collect(),
+            dynamics: &found.dynamics,
+            regular: found.regular,
+        };
+        let attained = found.own.as_ref().and_then(|own| own.gain.as_ref());
+        let of_gain = if attained.is_some() { &own } else { &uncertainty };
         let in_units = (found.gain_shown.clone(), found.allowed);
-        let gain = gain.map(|(pair, gain)| json::RobustGain::new(pair, &uncertainty, gain, in_units));
+        let gain = gain.map(|(pair, gain)| json::RobustGain::new(pair, of_gain, gain, in_units));
         let document = json::Robust::new(
             &self.graph.name,
             &uncertainty,
@@ -237,7 +251,7 @@ impl Answer<RobustReport> {
             self.findings.iter().any(is_linearised),
             diagnostics,
         );
-        json::Robust { gain, ..document }
+        json::Robust { gain, ..document.with_own(&own.parameters) }
     }
 }
 

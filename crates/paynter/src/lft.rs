@@ -3,10 +3,10 @@
 use crate::answer::{Answer, Asked, QueryError, after, refused};
 use crate::model::View;
 use crate::{DerivedForm, DerivedModel, IncrementalOptions, Model};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Remedy, code};
 use paynter_draw::draw::{BlockDiagram, BlockLoop};
 use paynter_equations::{Equations, structure};
-use paynter_graph::flat_name;
+use paynter_graph::{BondGraph, flat_name};
 use paynter_interconnect::{
     Conditions, Interconnection, Procedure, Request, interconnect, uncertain_parameters,
 };
@@ -43,13 +43,13 @@ pub struct StandardInterconnection {
 }
 
 /// The linear model whose interconnection is asked for, and what is uncertain in it.
-struct Plant {
+pub(crate) struct Plant {
     /// This model, or its linearisation.
-    model: Model,
+    pub model: Model,
     /// The inputs and outputs of this model, where its linearisation names their changes otherwise.
     own_names: Option<[Vec<String>; 2]>,
     view: Arc<View>,
-    request: Request,
+    pub request: Request,
     findings: Diagnostics,
 }
 
@@ -120,7 +120,7 @@ impl Model {
         Ok(diagram)
     }
 
-    fn plant(&self, options: &LftOptions, token: &CancellationToken) -> Result<Plant, QueryError> {
+    pub(crate) fn plant(&self, options: &LftOptions, token: &CancellationToken) -> Result<Plant, QueryError> {
         let view = self.matrices(token)?;
         let graph = &view.graph;
         let chosen = chosen_parameters(graph, &options.only);
@@ -145,10 +145,28 @@ impl Model {
         // One that laws would read as a variable of their own, such as `p0`, has an underscore there.
         let changed: Vec<String> = names.iter().map(|name| format!("{name}_")).collect();
         names.extend(changed.into_iter().filter(|name| !all.contains(name)));
+        let asked = std::mem::take(&mut request.parameters);
         let kept = tangent_view.graph.parameters.iter().enumerate();
         let kept = kept.filter(|(_, parameter)| names.contains(&parameter.name));
         request.parameters = kept.map(|(place, _)| place).collect();
         let mut findings = tangent.findings.clone();
+        let is_kept = |place: &usize| {
+            let same = |name: &str| name == plain(place) || name == format!("{}_", plain(place));
+            tangent_view.graph.parameters.iter().any(|parameter| same(&parameter.name))
+        };
+        let held: Vec<usize> = asked.iter().copied().filter(|place| !is_kept(place)).collect();
+        if held.len() == asked.len() && !held.is_empty() && !options.may_be_certain {
+            return Err(after(&findings, refused(only_move_the_point(graph, &held))));
+        }
+        for &place in held.iter().filter(|_| named) {
+            let parameter = &graph.parameters[place];
+            let message = format!(
+                "`{}` is in no coefficient of the linearisation: it can only move the operating point, which is held fixed, so it has no channel",
+                parameter.name
+            );
+            let help = Remedy::marked("keep it: look at what the point does by {option set}");
+            findings.push(Diagnostic::new(code::NO_EFFECT, message).at(parameter.span).help(help));
+        }
         let message = "the model is not linear, so the interconnection is that of its linearisation at the operating point, which is held fixed";
         findings.push(Diagnostic::new(code::LINEARISED_INTERCONNECTION, message));
         let inputs = view.equations.inputs.iter().map(|input| input.name.clone()).collect();
@@ -156,6 +174,21 @@ impl Model {
         let own_names = Some([inputs, outputs]);
         Ok(Plant { model: tangent.model.clone(), own_names, view: tangent_view, request, findings })
     }
+}
+
+/// Refuses parameters of which none is in the linearised equations.
+fn only_move_the_point(graph: &BondGraph, places: &[usize]) -> Diagnostic {
+    let names: Vec<String> =
+        places.iter().map(|place| format!("`{}`", graph.parameters[*place].name)).collect();
+    let (are, they) = if names.len() == 1 { ("is", "it") } else { ("are", "they") };
+    let message = format!(
+        "{} {are} in no coefficient of the linearisation: {they} can only move the operating point, which is held fixed, so nothing is uncertain",
+        names.join(", ")
+    );
+    Diagnostic::new(code::NOTHING_UNCERTAIN, message)
+        .help(Remedy::marked(
+            "let parameters be uncertain that the linearisation reads, or look at what the point does by {option set}",
+        ))
 }
 
 /// Makes the interconnection of a linear model, and says what is to be said of it.

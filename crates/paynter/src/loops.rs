@@ -142,7 +142,7 @@ impl Model {
 
     /// The matrices of the model over a box of parameters: compiled where it is linear, with its operating point
     /// found again where not.
-    fn family<'a>(
+    pub(crate) fn family<'a>(
         &'a self,
         stage: &Found<LinearModel>,
         box_of: &[(usize, f64)],

@@ -3,13 +3,16 @@
 use crate::answer::{Asked, QueryError, refused};
 use crate::{LftOptions, Model, StandardInterconnection};
 use num_complex::Complex64;
+use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_graph::{Amount, RationalFunction, flat_name, rational_function};
 use paynter_interconnect::{Numbers, Singular, UncertainQuantity};
 use paynter_numerics::grid::Frequencies;
+use paynter_numerics::parametric::declared_tolerances;
 use paynter_numerics::poles::expanded;
 use paynter_numerics::response::{ResponseChoice, chosen_places};
 use paynter_robust::branch::Limits;
+use paynter_robust::own::{OwnGain, own_gain};
 use paynter_robust::robustness::{RobustQuestion, Robustness};
 use paynter_robust::stability::nearest_pole;
 use paynter_robust::{Block, Interconnection, Matrix, Weight};
@@ -63,6 +66,31 @@ pub struct RobustReport {
     pub gain_shown: Shown,
     /// Robust performance: the gain that may not be exceeded, in SI.
     pub allowed: Option<f64>,
+    /// What the parameters attain themselves, where some of the quantities are values that are uncertain as a whole:
+    /// the gain in `found` is then theirs.
+    pub own: Option<OwnParameters>,
+}
+
+/// A parameter with its tolerance, in SI.
+#[derive(Debug, Clone)]
+pub struct OwnParameter {
+    /// Its name.
+    pub name: String,
+    /// Its nominal value.
+    pub nominal: f64,
+    /// How far it may be off.
+    pub deviation: f64,
+    /// The unit that people are shown it in.
+    pub shown: Shown,
+}
+
+/// Parameters in whose values others are uncertain as a whole, and what they attain themselves.
+#[derive(Debug, Clone)]
+pub struct OwnParameters {
+    /// The parameters, in the order of δ.
+    pub list: Vec<OwnParameter>,
+    /// The largest gain that was found.
+    pub gain: Option<OwnGain>,
 }
 
 impl Model {
@@ -78,9 +106,48 @@ impl Model {
         let may_be_ill_posed = true;
         let lft =
             LftOptions { normalized: true, only, may_be_certain, may_be_ill_posed, ..LftOptions::default() };
-        model
-            .lft(&lft, token)?
-            .and_then(|standard, findings| self.robust_report(standard, &radii, options, findings, token))
+        model.lft(&lft, token).map_err(in_tolerances)?.and_then(|standard, findings| {
+            let mut report = self.robust_report(standard, &radii, options, findings, token)?;
+            // The parameters themselves attain less than values that count as independent of them; what neglected
+            // dynamics attain with them is not looked for.
+            let has_whole = report.quantities.iter().any(|quantity| !quantity.is_parameter);
+            if has_whole && options.dynamics.is_empty() {
+                report.own = Some(model.own_parameters(standard, &lft, &report, options, token)?);
+                report.take_own_gain();
+            }
+            Ok(report)
+        })
+    }
+
+    /// What the parameters attain themselves in the linear model whose interconnection is asked for.
+    fn own_parameters(
+        &self,
+        standard: &StandardInterconnection,
+        lft: &LftOptions,
+        report: &RobustReport,
+        options: &RobustOptions,
+        token: &CancellationToken,
+    ) -> Result<OwnParameters, QueryError> {
+        let plant = self.plant(lft, token)?;
+        let stage = plant.model.numeric(token)?;
+        let graph = &stage.view.graph;
+        let mut box_of = declared_tolerances(graph);
+        box_of.retain(|(place, _)| plant.request.parameters.contains(place));
+        let pool = stage.overlay();
+        let family = plant.model.family(&stage, &box_of, &pool, token);
+        let own = |(place, deviation): &(usize, f64)| {
+            let parameter = &graph.parameters[*place];
+            let name = flat_name(&parameter.name);
+            let shown = self.unit_of(&name);
+            OwnParameter { name, nominal: parameter.number, deviation: *deviation, shown }
+        };
+        let list: Vec<OwnParameter> = box_of.iter().map(own).collect();
+        let omega: Vec<f64> = report.found.stability.axis.points.iter().map(|point| point.omega).collect();
+        let token = &token.with_budget(options.work.unwrap_or(WORK));
+        let pair = options.pair.as_ref().map(|pair| places(standard, pair)).transpose()?;
+        let gain =
+            pair.map(|(outputs, inputs)| own_gain(&*family, (&outputs, &inputs), list.len(), &omega, token));
+        Ok(OwnParameters { gain: gain.transpose()?.flatten(), list })
     }
 
     fn robust_report(
@@ -92,12 +159,7 @@ impl Model {
         token: &CancellationToken,
     ) -> Result<RobustReport, QueryError> {
         let interconnection = &standard.found;
-        let place = |(output, input): &(String, String)| {
-            let (outputs, inputs) = (vec![output.clone()], vec![input.clone()]);
-            let choice = ResponseChoice { outputs, inputs, ..ResponseChoice::default() };
-            chosen_places(&interconnection.outputs, &interconnection.inputs, &choice)
-        };
-        let pair = options.pair.as_ref().map(place).transpose()?;
+        let pair = options.pair.as_ref().map(|pair| places(standard, pair)).transpose()?;
         let gain_shown = self.unit_of_gain(options.pair.as_ref());
         let allowed = options.gain.as_ref().map(|gain| {
             let found = gain.in_si(gain_shown.unit.as_deref(), gain_shown.factor);
@@ -116,8 +178,9 @@ impl Model {
         let found = question.answer(&numbers(interconnection).with_dynamics(radii), token)?;
         findings.extend(found.findings(&interconnection.states));
         let quantities = interconnection.quantities();
+        findings.extend(reaching_zero(&quantities));
         let verified = self.verified(&quantities, &found, token);
-        let shown = quantities.iter().map(|quantity| self.unit_of(quantity)).collect();
+        let shown = quantities.iter().map(|quantity| self.unit_of(&quantity.name)).collect();
         let dynamics = options.dynamics.iter().map(|(signal, _)| signal.clone()).collect();
         let (states, pair) = (interconnection.states.clone(), options.pair.clone());
         let regular = interconnection.singular().map(|singular| (singular.regular, singular.scale));
@@ -132,16 +195,17 @@ impl Model {
             pair,
             gain_shown,
             allowed,
+            own: None,
         })
     }
 
     /// The unit in which this model declares an uncertain quantity.
-    fn unit_of(&self, quantity: &UncertainQuantity) -> Shown {
+    fn unit_of(&self, wanted: &str) -> Shown {
         let Some(graph) = self.graph() else { return Shown::default() };
         // Parts of submodels have plain names in linearised models.
         let same = |name: &str| {
             let name = flat_name(name);
-            name == quantity.name || name.replace('.', "_") == quantity.name
+            name == wanted || name.replace('.', "_") == wanted
         };
         let place = graph.parameters.iter().position(|parameter| same(&parameter.name));
         let derived = || graph.derived.iter().find(|derived| same(&derived.name));
@@ -154,8 +218,13 @@ impl Model {
     /// The unit of an output per that of an input.
     fn unit_of_gain(&self, pair: Option<&(String, String)>) -> Shown {
         let Some((graph, (output, input))) = self.graph().zip(pair) else { return Shown::default() };
-        let output = graph.outputs.iter().position(|known| flat_name(&known.name) == flat_name(output));
-        let input = graph.inputs.iter().position(|known| flat_name(&known.name) == flat_name(input));
+        // Of a change the unit is that of what changes.
+        let same = |known: &str, name: &str| {
+            let (known, name) = (flat_name(known), flat_name(name));
+            known == name || name.strip_prefix("Delta_").is_some_and(|bare| known.replace('.', "_") == bare)
+        };
+        let output = graph.outputs.iter().position(|known| same(&known.name, output));
+        let input = graph.inputs.iter().position(|known| same(&known.name, input));
         let shown = output.map(|place| Shown::output(&graph, place)).unwrap_or_default();
         shown.per(&input.map(|place| Shown::input(&graph, place)).unwrap_or_default())
     }
@@ -198,6 +267,62 @@ fn beyond(singular: &Singular, blocks: usize) -> Vec<f64> {
     let mut delta = vec![0.0; blocks];
     singular.deltas.iter().for_each(|(block, value)| delta[*block] = more * value);
     delta
+}
+
+impl RobustReport {
+    /// Puts the gain that the parameters attain themselves in the place of one that values attain which are uncertain
+    /// as a whole.
+    fn take_own_gain(&mut self) {
+        let own = self.own.as_ref().and_then(|own| own.gain.as_ref());
+        let Some((own, gain)) = own.zip(self.found.gain.as_mut()) else { return };
+        let worst = &mut gain.worst;
+        (worst.lower, worst.delta, worst.omega) = (own.value, own.delta.clone(), own.omega);
+        for (response, own) in gain.responses.iter_mut().zip(&own.response) {
+            response.1 = *own;
+        }
+    }
+}
+
+/// Says which tolerances reach zero, where the scaling of the box ends.
+fn reaching_zero(quantities: &[UncertainQuantity]) -> Diagnostics {
+    let mut findings = Diagnostics::new();
+    let reaching = quantities.iter().filter(|quantity| quantity.is_parameter && quantity.reach() < 1.0);
+    for quantity in reaching {
+        let message = format!(
+            "the tolerance of `{}` reaches zero at {} times its size and goes beyond: the box is followed up to there",
+            quantity.name,
+            significant(quantity.reach())
+        );
+        findings.push(Diagnostic::new(code::TOLERANCE_BEYOND_ZERO, message));
+    }
+    findings
+}
+
+/// A margin counts in tolerances: to do without them, as the interconnection model can, is no help here.
+fn in_tolerances(reason: QueryError) -> QueryError {
+    let QueryError::Wrong(found) = reason else { return reason };
+    let told = found.iter().cloned().map(|finding| {
+        let is_missing = finding.code == code::NO_TOLERANCE && finding.help == code::NO_TOLERANCE.remedy();
+        match is_missing {
+            true => {
+                finding.help("give a tolerance to each parameter that is uncertain, as in `param R = 2 ±10%`")
+            }
+            false => finding,
+        }
+    });
+    let mut findings = Diagnostics::new();
+    told.for_each(|finding| findings.push(finding));
+    QueryError::Wrong(findings)
+}
+
+/// The places of an output and an input among those of the interconnection.
+fn places(
+    standard: &StandardInterconnection,
+    (output, input): &(String, String),
+) -> Result<(Vec<usize>, Vec<usize>), QueryError> {
+    let (outputs, inputs) = (vec![output.clone()], vec![input.clone()]);
+    let choice = ResponseChoice { outputs, inputs, ..ResponseChoice::default() };
+    chosen_places(&standard.found.outputs, &standard.found.inputs, &choice)
 }
 
 /// The matrices of an interconnection in numbers.

@@ -14,6 +14,9 @@ use paynter::{Diagnostic, LocusChoice, LoopOptions, code};
 /// What `--over` takes for a factor of the loop gain.
 const GAIN: &str = "gain";
 
+/// Loop gains in symbols that are wider are not read.
+const READ_COLUMNS: usize = 400;
+
 /// Shows what there is to say about a loop.
 pub fn run(arguments: &LoopArgs, global: &Global) -> Answer {
     if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
@@ -71,13 +74,14 @@ fn figure(found: &OpenLoop, which: LoopFigure) -> Result<Figure, Box<Diagnostic>
 fn text(found: &OpenLoop, global: &Global) -> String {
     let mut text = format!("{}: loop opened at {}\n", found.model, found.open);
     if let Some(entry) = found.loop_gain.as_ref().and_then(|l| l.entries.first()) {
-        let denominators =
-            Denominators::of(std::iter::once(entry.den.as_str()), std::iter::once(entry.num.as_str()));
-        text.push_str(&format!("\nLoop gain L\n{}", denominators.stacked(&entry.num, &entry.den)));
-        let others = denominators.definitions(None);
-        if !others.is_empty() {
-            text.push_str(&format!("\nwith\n{others}"));
-        }
+        let symbols = quotient(&entry.num, &entry.den);
+        let width = symbols.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        let numbers = found.loop_gain_in_numbers().filter(|_| width > READ_COLUMNS);
+        text.push_str("\nLoop gain L\n");
+        text.push_str(&match numbers {
+            Some((num, den)) => quotient(&num, &den) + &in_numbers(width),
+            None => symbols,
+        });
     }
     let stable = if found.margins.stable { "stable" } else { "not stable" };
     text.push_str(&format!("\nThe closed loop is {stable}.\n\n"));
@@ -127,6 +131,19 @@ fn text(found: &OpenLoop, global: &Global) -> String {
         text.push_str("\nWorst cases and ranges were found within the tolerances and calculated anew there; they are not proved.\n");
     }
     text
+}
+
+/// A loop gain as a quotient, with what its long denominators stand for.
+fn quotient(num: &str, den: &str) -> String {
+    let denominators = Denominators::of(std::iter::once(den), std::iter::once(num));
+    let others = denominators.definitions(None);
+    let stacked = denominators.stacked(num, den);
+    if others.is_empty() { stacked } else { format!("{stacked}\nwith\n{others}") }
+}
+
+/// Why a loop gain is printed in numbers.
+fn in_numbers(width: usize) -> String {
+    format!("\nIn numbers, for the symbols take {width} columns: `--json` has them.\n")
 }
 
 fn place(at: &MarginAt, global: &Global) -> String {

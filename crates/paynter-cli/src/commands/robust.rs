@@ -141,6 +141,13 @@ fn gain_text(found: &Robust, gain: &RobustGain, global: &Global) -> String {
         if gain.parameters.is_empty() && gain.dynamics.is_empty() { "" } else { " with" }
     );
     text.push_str(&parameters(found, &gain.parameters));
+    if !found.wholes.is_empty() && gain.upper.is_some() {
+        let names: Vec<String> = found.wholes.iter().map(|name| format!("`{name}`")).collect();
+        text.push_str(&format!(
+            "  the bound lets {} vary independently of the parameters in it\n",
+            names.join(", ")
+        ));
+    }
     for dynamics in &gain.dynamics {
         let [re, im] = dynamics.share;
         let sign = if im < 0.0 { '−' } else { '+' };

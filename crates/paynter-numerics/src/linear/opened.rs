@@ -5,6 +5,7 @@ use std::sync::Arc;
 use paynter_algebra::{Expr, Pool};
 use paynter_base::{CancellationToken, Diagnostic, code};
 use paynter_equations::{Equations, Output, QueryError, Sparse, StateSpace};
+use rustc_hash::FxHashMap;
 
 use super::{LinearModel, refused};
 
@@ -37,18 +38,30 @@ impl LinearModel {
             return Err(refused(Diagnostic::new(code::IMPROPER_LOOP, message)));
         }
         let n = self.space.a.rows;
-        let b: Vec<Expr> = (0..n).map(|i| self.space.b[0].get(pool, i, input)).collect();
-        let c: Vec<Expr> = (0..n).map(|j| self.space.c.get(pool, output, j)).collect();
-        let d = self.space.d[0].get(pool, output, input);
+        // The derivatives of a nonlinear model are taken where nothing is injected.
+        let symbols = self.equations.inputs[input].symbols.iter();
+        let nothing = FxHashMap::from_iter(symbols.map(|symbol| (*symbol, zero)));
+        let mut own = self.space.a.clone();
+        for (_, _, entry) in &mut own.entries {
+            *entry = pool.substitute(*entry, &nothing);
+        }
+        own.entries.retain(|(_, _, entry)| *entry != zero);
+        let mut entry = |matrix: &Sparse, i: usize, j: usize| {
+            let value = matrix.get(pool, i, j);
+            pool.substitute(value, &nothing)
+        };
+        let b: Vec<Expr> = (0..n).map(|i| entry(&self.space.b[0], i, input)).collect();
+        let c: Vec<Expr> = (0..n).map(|j| entry(&self.space.c, output, j)).collect();
+        let d = entry(&self.space.d[0], output, input);
         let one = pool.one();
         let direct = pool.add(one, d);
         // y = Cx + D(v − y), x' = Ax + B(v − y).
         let scaled: Vec<Expr> = b.iter().map(|b| pool.div(*b, direct)).collect();
-        let mut a = self.space.a.clone();
+        let mut a = own.clone();
         a.entries.retain(|_| false);
         for i in 0..n {
             for j in 0..n {
-                let (own, product) = (self.space.a.get(pool, i, j), pool.mul(scaled[i], c[j]));
+                let (own, product) = (own.get(pool, i, j), pool.mul(scaled[i], c[j]));
                 a.entries.push((i, j, pool.sub(own, product)));
             }
         }
@@ -65,7 +78,7 @@ impl LinearModel {
         let open = self.single(pool, a, &scaled, &[returned], &[feed], &["L"], token);
         let (minus, less): (Vec<Expr>, Expr) = (c.iter().map(|c| pool.neg(*c)).collect(), pool.neg(d));
         let rows = [c, minus];
-        let closed = self.single(pool, self.space.a.clone(), &b, &rows, &[direct, less], &["S", "T"], token);
+        let closed = self.single(pool, own, &b, &rows, &[direct, less], &["S", "T"], token);
         Ok(Opened { open, closed })
     }
 

@@ -1,10 +1,13 @@
 //! The answer of `paynter loop`.
 
+use super::transfer::polynomial;
 use super::{Diagnostic, Transfer, finite, pairs};
 use crate::units::Shown;
 use paynter_base::number::unit as spelled;
 use paynter_draw::plot::{self, Curve, Figure, Response};
 use paynter_graph::{BondGraph, flat_name};
+use paynter_numerics::linalg::Complex64;
+use paynter_numerics::poles::monic;
 use paynter_robust::locus::Locus as RootLocus;
 use paynter_robust::loop_analysis::LoopAnalysis;
 use paynter_robust::loops::At;
@@ -392,6 +395,25 @@ impl Loop {
             locus,
             diagnostics,
         }
+    }
+
+    /// Numerator and denominator of the loop gain in numbers, by its poles and zeros and its response.
+    pub fn loop_gain_in_numbers(&self) -> Option<(String, String)> {
+        let entry = self.loop_gain.as_ref()?.entries.first()?;
+        let roots = |list: &Option<Vec<[f64; 2]>>| {
+            let list = list.as_ref()?.iter();
+            Some(list.map(|[re, im]| Complex64::new(*re, *im)).collect::<Vec<_>>())
+        };
+        let (poles, zeros) = (roots(&entry.poles)?, roots(&entry.zeros)?);
+        let factor = |k: usize| {
+            let (s, l) = (Complex64::new(0.0, self.omega[k]), Complex64::new(self.re[k]?, self.im[k]?));
+            let product = |roots: &[Complex64]| roots.iter().map(|root| s - root).product::<Complex64>();
+            Some((l * product(&poles) / product(&zeros)).re).filter(|factor| factor.is_finite())
+        };
+        let middle = self.omega.len() / 2;
+        let factor = (middle..self.omega.len()).chain(0..middle).find_map(factor)?;
+        let numerator: Vec<f64> = monic(&zeros).into_iter().map(|c| c * factor).collect();
+        Some((polynomial(&numerator, true), polynomial(&monic(&poles), true)))
     }
 
     /// The response for a plot.

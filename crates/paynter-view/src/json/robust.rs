@@ -61,6 +61,9 @@ pub struct Robust {
     pub unresolved: Vec<[Option<f64>; 2]>,
     /// What makes the model unstable at the upper end of the margin.
     pub worst: Option<RobustWorst>,
+    /// The values among `parameters` that are uncertain as a whole: they count as independent of the parameters in them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wholes: Vec<String>,
     /// Poles that no parameter moves.
     pub fixed: Vec<FixedPole>,
     /// The parts of the box that branch and bound looked at; `null` where it did not run.
@@ -437,6 +440,7 @@ impl Robust {
             infinity: both().find(|(point, _)| point.omega.is_infinite()).map(bounds),
             unresolved: unresolved.collect(),
             worst: found.worst.as_ref().map(|worst| RobustWorst::new(uncertainty, worst, verified)),
+            wholes: wholes.iter().map(|name| (*name).to_owned()).collect(),
             fixed: fixed.collect(),
             nodes: found.nodes,
             gain: None,
@@ -446,6 +450,19 @@ impl Robust {
             estimated: statements.estimated,
             diagnostics,
         }
+    }
+
+    /// Adds what the parameters attain themselves that are in values which are uncertain as a whole.
+    #[must_use]
+    pub fn with_own(mut self, own: &[Uncertain<'_>]) -> Robust {
+        for Uncertain { name, at, shown, .. } in own {
+            let range = UncertainRange { low: at(-1.0), nominal: at(0.0), high: at(1.0) };
+            self.parameters.entry((*name).to_owned()).or_insert(range);
+            let unit = shown.unit.clone();
+            self.parameters_unit.extend(unit.map(|unit| ((*name).to_owned(), unit)));
+            self.parameters_shown.insert((*name).to_owned(), shown.clone());
+        }
+        self
     }
 
     /// What tolerances or radii the margin counts in.

@@ -253,7 +253,7 @@ impl Transfer {
 }
 
 /// A polynomial in s by its coefficients, highest power first.
-fn polynomial(coefficients: &[f64], rounded: bool) -> String {
+pub(super) fn polynomial(coefficients: &[f64], rounded: bool) -> String {
     let number = |value: f64| if rounded { significant(value) } else { shortest(value) };
     let mut text = String::new();
     for (at, coefficient) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0.0) {

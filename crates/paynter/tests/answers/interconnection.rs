@@ -122,7 +122,7 @@ fn a_linearised_model_keeps_the_names_of_its_inputs_and_outputs() {
         (&["M".into()][..], &["w".into(), "f".into()][..])
     );
     let pair = Some(("f".to_owned(), "M".to_owned()));
-    let options = paynter::RobustOptions { pair, ..paynter::RobustOptions::default() };
+    let options = RobustOptions { pair, ..RobustOptions::default() };
     assert!(pendulum.robust(&options, &token).is_ok());
 }
 

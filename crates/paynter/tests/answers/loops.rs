@@ -186,6 +186,112 @@ fn bad_questions_are_refused_with_their_place() {
     assert!(without.contains(&"BG0721") || without.contains(&"BG0729"), "without tolerances: {without:?}");
 }
 
+/// Two coupled coils, whose mutual inductance is uncertain as a whole.
+const COILS: &str = "model wpt { param L1 = 24e-6 ±5%; param L2 = 20e-6 ±5%; param k = 0.3 ±30%; param M = k*sqrt(L1*L2);
+     param C1 = 1e-7 ±5%; param C2 = 1.2e-7 ±5%; param R1 = 0.2 ±20%; param RL = 5 ±40%; input u = 0; Se src = u; 1 prim;
+     C cap1 = C1; R res1 = R1; I field[2] = [[L1, M], [M, L2]]; 1 sec; C cap2 = C2; R load = RL; src -> prim;
+     prim -> cap1, res1, field.1; field.2 -> sec; sec -> cap2, load; output i2 = load.f }";
+
+#[test]
+fn a_worst_case_gain_is_attained_by_the_parameters_themselves() {
+    let token = CancellationToken::new();
+    let pair = Some(("i2".to_owned(), "u".to_owned()));
+    let options = RobustOptions { pair, gap: 1e-3, ..RobustOptions::default() };
+    let found = load(COILS).robust(&options, &token).unwrap().document(&Plain);
+    let gain = found.gain.as_ref().unwrap();
+    assert!(gain.parameters.contains_key("k") && !gain.parameters.contains_key("M"), "{:?}", gain.parameters);
+    for (name, value) in &gain.parameters {
+        let range = &found.parameters[name];
+        let slack = 1e-9 * range.nominal.abs();
+        assert!((range.low - slack..=range.high + slack).contains(value), "{name} = {value}");
+    }
+    // By hand: two meshes coupled by k √(L1 L2).
+    let p = |name: &str| gain.parameters[name];
+    let w = gain.omega.unwrap();
+    let (x1, x2) = (w * p("L1") - 1.0 / (w * p("C1")), w * p("L2") - 1.0 / (w * p("C2")));
+    let m = w * p("k") * (p("L1") * p("L2")).sqrt();
+    let (re, im) = (p("R1") * p("RL") - x1 * x2 + m * m, p("R1") * x2 + p("RL") * x1);
+    assert!((gain.lower * re.hypot(im) / m - 1.0).abs() < 1e-6, "{}", gain.lower);
+    // The largest that a search over all of them finds.
+    assert!(gain.lower > 0.4995 && gain.lower < 0.5005, "{}", gain.lower);
+    assert_eq!(found.wholes, ["M"]);
+}
+
+/// A tank whose level is controlled; the density of its liquid and the pressure above it move the operating point.
+const TANK: &str = "model tank { param A = 0.5 ±5%; param a = 4e-4 ±10%; param kp = 4e-3 ±10%; param p0 = 1e3 ±5%; input href = 1; input qd = 0;
+     signal h = level.e/9810; signal cmd = kp*(href - h) + 1e-3; Sf pump = cmd; Sf dist = qd; 0 b; C level { e = 9810*q/A; init q = 0.5 };
+     1 out; Se above = p0; R v { f = a*sqrt(2*e/1000) }; pump -> b; dist -> b; b -> level, out; above -> out; out -> v; output h1 = h }";
+
+#[test]
+fn a_linearised_model_takes_the_names_of_the_model() {
+    let token = CancellationToken::new();
+    let gain = |output: &str, input: &str| {
+        let pair = Some((output.to_owned(), input.to_owned()));
+        let options = RobustOptions { pair, gap: 1e-3, ..RobustOptions::default() };
+        load(TANK).robust(&options, &token).unwrap().document(&Plain).gain.unwrap().lower
+    };
+    let plain = gain("h1", "qd");
+    assert!((plain / gain("Delta_h1", "Delta_qd") - 1.0).abs() < 1e-9);
+    let steps = |output: &str, input: &str| {
+        let (outputs, inputs) = (vec![output.to_owned()], vec![input.to_owned()]);
+        let options = LoopOptions { open: "cmd".to_owned(), outputs, inputs, ..LoopOptions::default() };
+        load(TANK).open_loop(&options, &token).unwrap().document(&Plain).step
+    };
+    assert_eq!(steps("h1", "qd"), steps("Delta_h1", "Delta_qd"));
+}
+
+#[test]
+fn parameters_that_only_move_the_point_are_named() {
+    let token = CancellationToken::new();
+    let asked = |only: &[&str]| {
+        let only = only.iter().map(|name| (*name).to_owned()).collect();
+        load(TANK).robust(&RobustOptions { only, ..RobustOptions::default() }, &token)
+    };
+    let Err(paynter::QueryError::Wrong(found)) = asked(&["p0"]) else { panic!("p0 alone is uncertain") };
+    let refused = found.iter().find(|finding| finding.is_error()).unwrap();
+    assert!(refused.message.contains("`p0`") && refused.message.contains("operating point"), "{refused:?}");
+    let answer = asked(&["p0", "kp"]).unwrap();
+    let note = answer.findings.iter().find(|finding| finding.code.id() == "BG0712").unwrap();
+    assert!(note.message.contains("`p0`"), "{note:?}");
+}
+
+#[test]
+fn a_tolerance_that_reaches_zero_ends_the_margin_there() {
+    // A resistance of 2 ± 120 %: at 2/2.4 times its tolerance nothing damps the current.
+    let rl = |r: &str, l: &str| {
+        let text = format!(
+            "model rl {{ param R = 2 {r}; param L = 1 {l}; input u = 1; Se a = u; 1 j; R r = R; I l = L; a -> j; j -> r, l; output i = l.f }}"
+        );
+        let asked = load(&text).robust(&RobustOptions::default(), &CancellationToken::new()).unwrap();
+        let told = asked.findings.iter().any(|finding| finding.code.id() == "BG0750");
+        (asked.document(&Plain), told)
+    };
+    let (found, told) = rl("±120%", "±10%");
+    assert!((found.margin.upper.unwrap() - 2.0 / 2.4).abs() < 1e-9 && told, "{:?}", found.margin);
+    assert!(found.worst.as_ref().unwrap().parameters["R"].abs() < 1e-9);
+    // Within a smaller tolerance it stays positive.
+    assert!(!rl("±80%", "±10%").1);
+}
+
+#[test]
+fn a_margin_without_tolerances_asks_for_tolerances() {
+    let found = load(&servo("2", "1", "2")).robust(&RobustOptions::default(), &CancellationToken::new());
+    let Err(paynter::QueryError::Wrong(found)) = found else { panic!("nothing is uncertain") };
+    let help = format!("{:?}", found.iter().find(|finding| finding.is_error()).unwrap().help);
+    assert!(!help.contains("normalized") && help.contains("tolerance"), "{help}");
+}
+
+#[test]
+fn nothing_is_injected_in_a_printed_loop_gain() {
+    let text = "model m { param k = 2; param b = 0.5; input r = 1; signal u = k*(r - l.f); Se s = u; 1 j; I l = 1;
+         R d { e = b*f*abs(f) }; MTF t = 1 + u^2; 0 z; C c = 1; R e = 3; s -> j; j -> l, d, t; t -> z; z -> c, e; output y = l.f }";
+    let found = opened(text, "u");
+    let l = &found.loop_gain.as_ref().unwrap().entries[0];
+    assert!(!format!("{} {}", l.num, l.den).contains("injected"), "{} / {}", l.num, l.den);
+    let (num, den) = found.loop_gain_in_numbers().unwrap();
+    assert!(den.starts_with("s^2") || den.starts_with("s^3"), "{num} / {den}");
+}
+
 /// What python-control says of the loops of random servos.
 const ORACLE: &str = r#"
 import json, sys, warnings
