@@ -7,8 +7,9 @@ use std::path::Path;
 /// The most lines of code in `crates/paynter/src`. A change that needs more
 /// has an analysis in it that wants another crate; lower this when code leaves.
 /// Loops, robustness, interconnection, estimation and ensembles are asked through it too, the last with units of their
-/// answers and what tells one ensemble from another.
-const LIMIT: usize = 3240;
+/// answers and what tells one ensemble from another. Robustness asks twice where values are uncertain as a whole: of the
+/// interconnection, and of the parameters themselves.
+const LIMIT: usize = 3370;
 
 /// Says by how much the facade is too long.
 pub fn violations(source: &Path) -> Result<Vec<String>, String> {

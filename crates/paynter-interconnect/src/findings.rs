@@ -248,3 +248,64 @@ impl Interconnection {
         }
     }
 }
+
+/// Refuses parameters of which none is in the linearised equations.
+pub fn only_move_the_point(graph: &BondGraph, places: &[usize]) -> Diagnostic {
+    let names: Vec<String> =
+        places.iter().map(|place| format!("`{}`", graph.parameters[*place].name)).collect();
+    let (are, they) = if names.len() == 1 { ("is", "it") } else { ("are", "they") };
+    let message = format!(
+        "{} {are} in no coefficient of the linearisation: {they} can only move the operating point, which is held fixed, so nothing is uncertain",
+        names.join(", ")
+    );
+    Diagnostic::new(code::NOTHING_UNCERTAIN, message)
+        .help(Remedy::marked(
+            "let parameters be uncertain that the linearisation reads, or look at what the point does by {option set}",
+        ))
+}
+
+/// Says of parameters that are in no coefficient of the linearised equations that they have no channel.
+pub fn held_by_the_point(graph: &BondGraph, places: &[usize]) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for place in places {
+        let parameter = &graph.parameters[*place];
+        let message = format!(
+            "`{}` is in no coefficient of the linearisation: it can only move the operating point, which is held fixed, so it has no channel",
+            parameter.name
+        );
+        let help = Remedy::marked("keep it: look at what the point does by {option set}");
+        found.push(Diagnostic::new(code::NO_EFFECT, message).at(parameter.span).help(help));
+    }
+    found
+}
+
+/// Says which tolerances reach zero, where the scaling of the box ends.
+pub fn reaching_zero(quantities: &[UncertainQuantity]) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    let reaching = quantities.iter().filter(|quantity| quantity.is_parameter && quantity.reach() < 1.0);
+    for quantity in reaching {
+        let message = format!(
+            "the tolerance of `{}` reaches zero at {} times its size and goes beyond: the box is followed up to there",
+            quantity.name,
+            significant(quantity.reach())
+        );
+        found.push(Diagnostic::new(code::TOLERANCE_BEYOND_ZERO, message));
+    }
+    found
+}
+
+/// A margin counts in tolerances: to do without them, as the interconnection model can, is no help there.
+pub fn in_tolerances(reason: QueryError) -> QueryError {
+    let QueryError::Wrong(found) = reason else { return reason };
+    let told = found.iter().cloned().map(|finding| {
+        match finding.code == code::NO_TOLERANCE && finding.help == code::NO_TOLERANCE.remedy() {
+            true => {
+                finding.help("give a tolerance to each parameter that is uncertain, as in `param R = 2 ±10%`")
+            }
+            false => finding,
+        }
+    });
+    let mut findings = Diagnostics::new();
+    told.for_each(|finding| findings.push(finding));
+    QueryError::Wrong(findings)
+}

@@ -27,7 +27,9 @@ mod rows;
 mod solve;
 mod split;
 
-pub use findings::{Conditions, uncertain_parameters};
+pub use findings::{
+    Conditions, held_by_the_point, in_tolerances, only_move_the_point, reaching_zero, uncertain_parameters,
+};
 pub use interconnect::interconnect;
 pub use model::{
     Block, Channel, Interconnection, Matrices, Numbers, Procedure, Quantity, Request, Uncertainty,

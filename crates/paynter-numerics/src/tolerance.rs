@@ -41,7 +41,7 @@ pub(crate) const ACCEPTED_BACKWARD_ERROR: f64 = 1e-9;
 pub(crate) const VANISHING_ROW: f64 = 1e-14;
 
 /// Sweeps in which rows and columns of a matrix are brought to one size.
-pub(crate) const BALANCING_SWEEPS: usize = 4;
+pub(crate) const STATE_SCALING_SWEEPS: usize = 4;
 
 /// The condition number of a state matrix with rows and columns of one size, beside its order, above which it is taken
 /// for singular: no digit of

@@ -15,7 +15,9 @@ use crate::modes::{FixedMode, moved_part};
 use crate::regular::Regularised;
 use crate::singular::{Singular, has_pole_at, some_vertices};
 use crate::system::Interconnection;
-use crate::tolerance::{BOUND_SHARE, CLOSING, CONTRADICTION, END_OF_SCALING, FIRST_SHARE, ON_THE_AXIS};
+use crate::tolerance::{
+    CLOSING, CONTRADICTION, END_OF_SCALING, FIRST_SHARE, FREQUENCY_BOUND_SHARE, ON_THE_AXIS,
+};
 use crate::zero::lost_at_zero;
 
 /// What is found out about robust stability.
@@ -125,7 +127,7 @@ pub fn stability(
     }
     let structure = Structure::new(&system.blocks);
     let inside = limit * (1.0 - END_OF_SCALING);
-    let axis = bound(&system, &structure, omega, &token.with_share(BOUND_SHARE))?;
+    let axis = bound(&system, &structure, omega, &token.with_share(FREQUENCY_BOUND_SHARE))?;
     let all_real = system.blocks.iter().all(|block| block.is_real());
     let proved = if axis.unresolved.is_empty() { (1.0 / axis.bound).min(limit) } else { 0.0 };
     let mut found = Stability {

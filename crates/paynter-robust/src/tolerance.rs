@@ -320,7 +320,7 @@ pub const CLOSE_SHARE: f64 = 0.6;
 pub const STABILITY_SHARE: f64 = 0.5;
 
 /// The share of what is left that the bound over frequency may take, before anything is searched for.
-pub const BOUND_SHARE: f64 = 0.7;
+pub const FREQUENCY_BOUND_SHARE: f64 = 0.7;
 
 /// The share of what is left that one search may take before others that follow it.
 pub const FIRST_SHARE: f64 = 0.5;

@@ -1,7 +1,7 @@
 //! The units that people are shown: those that a model declares. Numbers in JSON are in SI.
 
-use paynter_graph::BondGraph;
 use paynter_graph::dimension::Unit;
+use paynter_graph::{BondGraph, flat_name};
 use paynter_simulate::experiment::{CostGradient, CostKind, Simulation};
 
 /// A declared unit and its size in SI; of what is declared in none, SI itself.
@@ -38,6 +38,33 @@ impl Shown {
     /// The unit of a parameter, by its place.
     pub fn parameter(graph: &BondGraph, place: usize) -> Shown {
         Shown::new(graph.parameters.get(place).and_then(|parameter| parameter.unit.as_ref()))
+    }
+
+    /// The unit of a parameter, or of one defined from others, by its name; parts of submodels have plain names in
+    /// linearised models.
+    pub fn named(graph: &BondGraph, wanted: &str) -> Shown {
+        let same = |name: &str| {
+            let name = flat_name(name);
+            name == wanted || name.replace('.', "_") == wanted
+        };
+        if let Some(place) = graph.parameters.iter().position(|parameter| same(&parameter.name)) {
+            return Shown::parameter(graph, place);
+        }
+        let derived = graph.derived.iter().find(|derived| same(&derived.name));
+        Shown::new(derived.and_then(|derived| derived.unit.as_ref()))
+    }
+
+    /// The unit of a gain, from the names of its output and input; of changes it is that of what changes.
+    pub fn gain(graph: &BondGraph, pair: Option<&(String, String)>) -> Shown {
+        let Some((output, input)) = pair else { return Shown::default() };
+        let same = |known: &str, name: &str| {
+            let (known, name) = (flat_name(known), flat_name(name));
+            known == name || name.strip_prefix("Delta_").is_some_and(|bare| known.replace('.', "_") == bare)
+        };
+        let output = graph.outputs.iter().position(|known| same(&known.name, output));
+        let input = graph.inputs.iter().position(|known| same(&known.name, input));
+        let shown = output.map(|place| Shown::output(graph, place)).unwrap_or_default();
+        shown.per(&input.map(|place| Shown::input(graph, place)).unwrap_or_default())
     }
 
     /// The unit of a cost of a simulation.

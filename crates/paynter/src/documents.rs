@@ -15,11 +15,10 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, Spelling, code};
 use paynter_equations::{Derivation, readable_characteristic};
 use paynter_export::{self as export, Target};
-use paynter_graph::{Causality, flat_name};
+use paynter_graph::Causality;
 use paynter_numerics::LinearModel;
 use paynter_verify::Check;
 use paynter_view::json::{self, Naming};
-use paynter_view::units::Shown;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -272,18 +271,13 @@ impl Answer<LoopReport> {
             step.entry(output.clone()).or_default().insert(input.clone(), figures);
         }
         let locus = found.locus.as_ref();
-        let parameters_shown = found
-            .tolerances
-            .iter()
-            .map(|(place, _)| (flat_name(&graph.parameters[*place].name), Shown::parameter(graph, *place)));
         json::OpenLoop::new(
-            (&graph.name, &found.place),
-            &found.found,
+            (graph, &found.place),
+            (&found.found, &found.tolerances),
             json::LoopMargins::new(graph, &found.found, &found.tolerances),
             (loop_gain, closed),
             step,
             locus.map(|(parameter, locus)| json::Locus::new(graph, parameter.as_deref(), locus)),
-            parameters_shown.collect(),
             self.diagnostics(spelling),
         )
     }

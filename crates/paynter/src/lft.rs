@@ -3,12 +3,13 @@
 use crate::answer::{Answer, Asked, QueryError, after, refused};
 use crate::model::View;
 use crate::{DerivedForm, DerivedModel, IncrementalOptions, Model};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Remedy, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_draw::draw::{BlockDiagram, BlockLoop};
 use paynter_equations::{Equations, structure};
-use paynter_graph::{BondGraph, flat_name};
+use paynter_graph::flat_name;
 use paynter_interconnect::{
-    Conditions, Interconnection, Procedure, Request, interconnect, uncertain_parameters,
+    Conditions, Interconnection, Procedure, Request, held_by_the_point, interconnect, only_move_the_point,
+    uncertain_parameters,
 };
 use paynter_numerics::parametric::chosen_parameters;
 use paynter_numerics::structure::{exact_values, verdict_eigenvalues};
@@ -158,14 +159,8 @@ impl Model {
         if held.len() == asked.len() && !held.is_empty() && !options.may_be_certain {
             return Err(after(&findings, refused(only_move_the_point(graph, &held))));
         }
-        for &place in held.iter().filter(|_| named) {
-            let parameter = &graph.parameters[place];
-            let message = format!(
-                "`{}` is in no coefficient of the linearisation: it can only move the operating point, which is held fixed, so it has no channel",
-                parameter.name
-            );
-            let help = Remedy::marked("keep it: look at what the point does by {option set}");
-            findings.push(Diagnostic::new(code::NO_EFFECT, message).at(parameter.span).help(help));
+        if named {
+            findings.extend(held_by_the_point(graph, &held));
         }
         let message = "the model is not linear, so the interconnection is that of its linearisation at the operating point, which is held fixed";
         findings.push(Diagnostic::new(code::LINEARISED_INTERCONNECTION, message));
@@ -174,21 +169,6 @@ impl Model {
         let own_names = Some([inputs, outputs]);
         Ok(Plant { model: tangent.model.clone(), own_names, view: tangent_view, request, findings })
     }
-}
-
-/// Refuses parameters of which none is in the linearised equations.
-fn only_move_the_point(graph: &BondGraph, places: &[usize]) -> Diagnostic {
-    let names: Vec<String> =
-        places.iter().map(|place| format!("`{}`", graph.parameters[*place].name)).collect();
-    let (are, they) = if names.len() == 1 { ("is", "it") } else { ("are", "they") };
-    let message = format!(
-        "{} {are} in no coefficient of the linearisation: {they} can only move the operating point, which is held fixed, so nothing is uncertain",
-        names.join(", ")
-    );
-    Diagnostic::new(code::NOTHING_UNCERTAIN, message)
-        .help(Remedy::marked(
-            "let parameters be uncertain that the linearisation reads, or look at what the point does by {option set}",
-        ))
 }
 
 /// Makes the interconnection of a linear model, and says what is to be said of it.

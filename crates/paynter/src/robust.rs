@@ -3,10 +3,9 @@
 use crate::answer::{Asked, QueryError, refused};
 use crate::{LftOptions, Model, StandardInterconnection};
 use num_complex::Complex64;
-use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_graph::{Amount, RationalFunction, flat_name, rational_function};
-use paynter_interconnect::{Numbers, Singular, UncertainQuantity};
+use paynter_interconnect::{Numbers, Singular, UncertainQuantity, in_tolerances, reaching_zero};
 use paynter_numerics::grid::Frequencies;
 use paynter_numerics::parametric::declared_tolerances;
 use paynter_numerics::poles::expanded;
@@ -135,10 +134,11 @@ impl Model {
         box_of.retain(|(place, _)| plant.request.parameters.contains(place));
         let pool = stage.overlay();
         let family = plant.model.family(&stage, &box_of, &pool, token);
+        let declared = self.graph().unwrap_or_default();
         let own = |(place, deviation): &(usize, f64)| {
             let parameter = &graph.parameters[*place];
             let name = flat_name(&parameter.name);
-            let shown = self.unit_of(&name);
+            let shown = Shown::named(&declared, &name);
             OwnParameter { name, nominal: parameter.number, deviation: *deviation, shown }
         };
         let list: Vec<OwnParameter> = box_of.iter().map(own).collect();
@@ -160,7 +160,8 @@ impl Model {
     ) -> Result<RobustReport, QueryError> {
         let interconnection = &standard.found;
         let pair = options.pair.as_ref().map(|pair| places(standard, pair)).transpose()?;
-        let gain_shown = self.unit_of_gain(options.pair.as_ref());
+        let graph = self.graph().unwrap_or_default();
+        let gain_shown = Shown::gain(&graph, options.pair.as_ref());
         let allowed = options.gain.as_ref().map(|gain| {
             let found = gain.in_si(gain_shown.unit.as_deref(), gain_shown.factor);
             found.map_err(|wrong| refused(Diagnostic::new(code::BAD_COMMAND_LINE, wrong)))
@@ -180,7 +181,7 @@ impl Model {
         let quantities = interconnection.quantities();
         findings.extend(reaching_zero(&quantities));
         let verified = self.verified(&quantities, &found, token);
-        let shown = quantities.iter().map(|quantity| self.unit_of(&quantity.name)).collect();
+        let shown = quantities.iter().map(|quantity| Shown::named(&graph, &quantity.name)).collect();
         let dynamics = options.dynamics.iter().map(|(signal, _)| signal.clone()).collect();
         let (states, pair) = (interconnection.states.clone(), options.pair.clone());
         let regular = interconnection.singular().map(|singular| (singular.regular, singular.scale));
@@ -197,36 +198,6 @@ impl Model {
             allowed,
             own: None,
         })
-    }
-
-    /// The unit in which this model declares an uncertain quantity.
-    fn unit_of(&self, wanted: &str) -> Shown {
-        let Some(graph) = self.graph() else { return Shown::default() };
-        // Parts of submodels have plain names in linearised models.
-        let same = |name: &str| {
-            let name = flat_name(name);
-            name == wanted || name.replace('.', "_") == wanted
-        };
-        let place = graph.parameters.iter().position(|parameter| same(&parameter.name));
-        let derived = || graph.derived.iter().find(|derived| same(&derived.name));
-        match place {
-            Some(place) => Shown::parameter(&graph, place),
-            None => Shown::new(derived().and_then(|derived| derived.unit.as_ref())),
-        }
-    }
-
-    /// The unit of an output per that of an input.
-    fn unit_of_gain(&self, pair: Option<&(String, String)>) -> Shown {
-        let Some((graph, (output, input))) = self.graph().zip(pair) else { return Shown::default() };
-        // Of a change the unit is that of what changes.
-        let same = |known: &str, name: &str| {
-            let (known, name) = (flat_name(known), flat_name(name));
-            known == name || name.strip_prefix("Delta_").is_some_and(|bare| known.replace('.', "_") == bare)
-        };
-        let output = graph.outputs.iter().position(|known| same(&known.name, output));
-        let input = graph.inputs.iter().position(|known| same(&known.name, input));
-        let shown = output.map(|place| Shown::output(&graph, place)).unwrap_or_default();
-        shown.per(&input.map(|place| Shown::input(&graph, place)).unwrap_or_default())
     }
 
     /// The radii of neglected dynamics over frequency.
@@ -281,38 +252,6 @@ impl RobustReport {
             response.1 = *own;
         }
     }
-}
-
-/// Says which tolerances reach zero, where the scaling of the box ends.
-fn reaching_zero(quantities: &[UncertainQuantity]) -> Diagnostics {
-    let mut findings = Diagnostics::new();
-    let reaching = quantities.iter().filter(|quantity| quantity.is_parameter && quantity.reach() < 1.0);
-    for quantity in reaching {
-        let message = format!(
-            "the tolerance of `{}` reaches zero at {} times its size and goes beyond: the box is followed up to there",
-            quantity.name,
-            significant(quantity.reach())
-        );
-        findings.push(Diagnostic::new(code::TOLERANCE_BEYOND_ZERO, message));
-    }
-    findings
-}
-
-/// A margin counts in tolerances: to do without them, as the interconnection model can, is no help here.
-fn in_tolerances(reason: QueryError) -> QueryError {
-    let QueryError::Wrong(found) = reason else { return reason };
-    let told = found.iter().cloned().map(|finding| {
-        let is_missing = finding.code == code::NO_TOLERANCE && finding.help == code::NO_TOLERANCE.remedy();
-        match is_missing {
-            true => {
-                finding.help("give a tolerance to each parameter that is uncertain, as in `param R = 2 ±10%`")
-            }
-            false => finding,
-        }
-    });
-    let mut findings = Diagnostics::new();
-    told.for_each(|finding| findings.push(finding));
-    QueryError::Wrong(findings)
 }
 
 /// The places of an output and an input among those of the interconnection.

@@ -16,8 +16,8 @@ use crate::linalg::elimination::{Elimination, Rows, transposed};
 use crate::linalg::{Matrices, Sparse};
 use crate::parallel;
 use crate::tolerance::{
-    AGREEING_DERIVATIVE, BALANCING_SWEEPS, BESIDE_POLE, CANCELLED_GAIN, CONSERVED_SUM, CONTOUR_POINTS,
-    CONTOUR_RADIUS, CONTOUR_ROUNDING, NEGLIGIBLE_PIVOT, SINGULAR_CONDITION, SMALLEST_CONTOUR,
+    AGREEING_DERIVATIVE, BESIDE_POLE, CANCELLED_GAIN, CONSERVED_SUM, CONTOUR_POINTS, CONTOUR_RADIUS,
+    CONTOUR_ROUNDING, NEGLIGIBLE_PIVOT, SINGULAR_CONDITION, SMALLEST_CONTOUR, STATE_SCALING_SWEEPS,
 };
 
 /// A root with the derivatives of its value, or of the mean of its cluster.
@@ -251,7 +251,7 @@ fn static_inverse(a: &Sparse) -> Option<Mat<Complex64>> {
     let n = a.rows;
     let (mut rows, mut columns) = (vec![1.0f64; n], vec![1.0f64; n]);
     let power = |largest: f64| if largest > 0.0 { (-0.5 * largest.log2()).round().exp2() } else { 1.0 };
-    for _ in 0..BALANCING_SWEEPS {
+    for _ in 0..STATE_SCALING_SWEEPS {
         let (mut by_row, mut by_column) = (vec![0.0f64; n], vec![0.0f64; n]);
         for (i, j, value) in &a.entries {
             let size = (rows[*i] * value * columns[*j]).abs();

@@ -287,6 +287,7 @@ fn withheld(roots: &RootSensitivities, findings: &mut Diagnostics) {
             .filter(|mode| mode.value.im >= 0.0 && mode.is_withheld())
             .map(|mode| format!("{what} {}", with_conjugate(mode.value)))
             .collect();
+        names.sort();
         names.dedup();
         names
     };
@@ -302,7 +303,8 @@ fn withheld(roots: &RootSensitivities, findings: &mut Diagnostics) {
         "derivatives of {}{more} are not given: rounding decides them, as of roots nearly repeated",
         names.join(", ")
     );
-    findings.push(Diagnostic::new(code::REPEATED_POLE, message));
+    let help = "keep it: the other derivatives are right; other values move such roots apart";
+    findings.push(Diagnostic::new(code::REPEATED_POLE, message).help(help));
 }
 
 /// A pole in a message, with its conjugate.

@@ -368,19 +368,22 @@ impl Step {
 impl Loop {
     /// Writes a loop down.
     pub fn new(
-        (model, open): (&str, &str),
-        LoopAnalysis { omega, response, .. }: &LoopAnalysis,
+        (graph, open): (&BondGraph, &str),
+        (LoopAnalysis { omega, response, .. }, tolerances): (&LoopAnalysis, &[(usize, f64)]),
         margins: LoopMargins,
         (loop_gain, closed): (Option<Transfer>, Option<Transfer>),
         step: BTreeMap<String, BTreeMap<String, Step>>,
         locus: Option<Locus>,
-        parameters_shown: BTreeMap<String, Shown>,
         diagnostics: Vec<Diagnostic>,
     ) -> Loop {
+        let parameters_shown: BTreeMap<String, Shown> = tolerances
+            .iter()
+            .map(|(place, _)| (flat_name(&graph.parameters[*place].name), Shown::parameter(graph, *place)))
+            .collect();
         let declared = |(name, shown): (&String, &Shown)| Some((name.clone(), shown.unit.clone()?));
         Loop {
             ok: true,
-            model: model.to_owned(),
+            model: graph.name.clone(),
             open: open.to_owned(),
             margins,
             omega: omega.to_vec(),

@@ -269,7 +269,7 @@ fn branches(draw: &mut Draw) -> Circuit {
 /// currents over that leakage, at coarse and at fine tolerances.
 #[test]
 fn diodes_that_hardly_leak_behind_coils() {
-    each(14, |seed| {
+    each(4, |seed| {
         let mut draw = Draw::new(seed);
         let circuit = branches(&mut draw);
         let end = draw.between(0.02, 0.09);

@@ -152,11 +152,9 @@ fn wrong_static_gains_are_caught() {
     }
     assert!(broken > 60, "{broken}");
     // Of nonlinear models the derivatives are compared with differences between rests.
-    for name in ["vacuum_cleaner", "heat_transfer"] {
-        let answer = asked(name);
-        let checks = &answer.found.roots.checks;
-        assert!(checks.iter().any(|check| check.what.contains("with")), "{name}: {checks:?}");
-    }
+    let answer = asked("vacuum_cleaner");
+    let checks = &answer.found.roots.checks;
+    assert!(checks.iter().any(|check| check.what.contains("with")), "{checks:?}");
 }
 
 /// The values of everything at an operating point.
