@@ -19,7 +19,7 @@ pub fn interconnection(
 ) -> Section {
     let mut section = Section::new("interconnection", "Standard interconnection model");
     section.text(
-        "The nominal model in feedback with the uncertainties of its parameters, w = Δ z; closing the loop gives the perturbed model exactly.",
+        "The nominal model in feedback with the uncertainties of its parameters, w = Δ z; closing the loop gives the perturbed linear model exactly. Of a nonlinear model that is the linearisation at its operating point, which is held fixed.",
     );
     asked_before(&mut section, conditions);
     if let Some(diagram) = diagram {
