@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _inputs
+from ._quantity import Quantity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -43,6 +44,8 @@ def real(value: Any, what: str) -> float:
     # The common case first: runs of some microseconds are asked for in loops.
     if type(value) is float:
         return value
+    if isinstance(value, Quantity):
+        return value.declared
     if isinstance(value, (bool, np.bool_, str, bytes)) or np.iscomplexobj(value):
         raise TypeError(f"{what} is a number, not {value!r}")
     try:
@@ -143,6 +146,8 @@ def setting(name: str, value: Any) -> float | str:
         raise TypeError(f"values are given by name, and {name!r} is no text")
     if isinstance(value, str):
         return value
+    if isinstance(value, Quantity):
+        value = value.declared
     try:
         number = float(value)
     except (TypeError, ValueError):

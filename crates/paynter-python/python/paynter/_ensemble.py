@@ -92,7 +92,11 @@ class Ensemble(Result):
     @property
     def failures(self) -> list[dict[str, Any]]:
         """Samples without an answer, with their values and the reason."""
-        return list(self.document["failures"])
+        listed = [dict(failure) for failure in self.document["failures"]]
+        if self._asked is not None:
+            for failure in listed:
+                failure["values"] = self._asked[0]._quantities(failure["values"])
+        return listed
 
     @property
     def ends(self) -> dict[str, Array]:

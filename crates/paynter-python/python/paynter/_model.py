@@ -14,6 +14,7 @@ from . import _arguments, _asked, _ensemble, _inputs, _paynter, _pictures
 from ._ensemble import Ensemble
 from ._errors import Diagnostic, ModelError, ModelWarning
 from ._progress import Bar
+from ._quantity import Quantity
 from ._rates import Rates
 from ._derivation import Causality, Check, Equations, Structure
 from ._estimation import Estimation, Plan
@@ -134,9 +135,14 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The independent parameters with their values, in SI as all that is read; :meth:`with_` takes what the model
-        declares."""
-        return dict(self._native.equations().document["parameters"])
+        """The independent parameters with their values, in SI as all that is read. :meth:`with_` takes numbers in the
+        units that the model declares, and these values for what they are."""
+        return self._quantities(self._native.equations().document["parameters"])
+
+    def _quantities(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Values of parameters and inputs in SI, with the factors of their declared units."""
+        factors = dict(self._native.factors)
+        return {name: Quantity(value, factors.get(name, 1.0)) for name, value in values.items()}
 
     # Questions
 
