@@ -527,8 +527,20 @@ def test_values_that_were_read_go_back_as_what_they_are():
         model.with_(L=2 * model.parameters["L"] / 2.0 + model.parameters["L"] - model.parameters["L"]),
         model.with_(model.equations().parameters),
         model.with_(pickle.loads(pickle.dumps(model.parameters))),
+        model.with_(L=np.float64(2) * model.parameters["L"] / 2, R=abs(-sum([model.parameters["R"]]))),
     ):
         assert same.poles().poles[0] == pytest.approx(pole, rel=1e-12)
+    # That of another parameter is converted where the model is at hand, and refused elsewhere.
+    two = paynter.parse(MILLI.replace("param R", "param M = 1 [H]\n    param R").replace("= L", "= L + 0*M"))
+    assert two.with_(M=two.parameters["L"]).parameters["M"] == pytest.approx(6e-3)
+    with pytest.raises(ValueError, match="a value of 'L' is given for 'M'"):
+        two.ensemble(3, vary={"M": (two.parameters["L"], 1)})
+    L = model.parameters["L"]
+    swept = model.simulate(1e-5, points=2, sweep={"L": [L, 2 * L]})
+    written = model.simulate(1e-5, points=2, sweep={"L": [6, 12]})
+    assert [run["outputs"]["y"][-1] for run in swept] == pytest.approx([run["outputs"]["y"][-1] for run in written])
+    drawn = model.ensemble(8, lambda model: model.parameters["L"], vary={"L": (L / 2, L)})
+    assert 3e-3 <= drawn["answer"].least[0] <= drawn["answer"].most[0] <= 6e-3
     # A number of its own is in the declared unit, and so is a ratio of two values.
     assert model.with_(L=12).poles().poles[0] == pytest.approx(pole / 2, rel=1e-12)
     ratio = model.parameters["L"] / model.parameters["L"]

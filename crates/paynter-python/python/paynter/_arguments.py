@@ -44,8 +44,6 @@ def real(value: Any, what: str) -> float:
     # The common case first: runs of some microseconds are asked for in loops.
     if type(value) is float:
         return value
-    if isinstance(value, Quantity):
-        return value.declared
     if isinstance(value, (bool, np.bool_, str, bytes)) or np.iscomplexobj(value):
         raise TypeError(f"{what} is a number, not {value!r}")
     try:
@@ -54,6 +52,11 @@ def real(value: Any, what: str) -> float:
         raise TypeError(f"{what} is a number, not {value!r}") from None
     except OverflowError:
         raise ValueError(f"{what} is too large a number") from None
+
+
+def declared(name: str, value: Any, what: str) -> float:
+    """A number in the unit that is declared for a name."""
+    return value.declared(name) if isinstance(value, Quantity) else real(value, what)
 
 
 def real_or_none(value: Any, what: str) -> float | None:
@@ -147,7 +150,7 @@ def setting(name: str, value: Any) -> float | str:
     if isinstance(value, str):
         return value
     if isinstance(value, Quantity):
-        value = value.declared
+        value = value.declared(name)
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -129,7 +129,7 @@ def measurements(asked: Mapping[str, Any]) -> tuple[dict[str, Any], list[float]]
         raise ValueError("a record has one sample_time; several are compared with plan=True")
 
     def bound(name: str, end: Any, open: float) -> float:
-        return open if end is None else _arguments.real(end, f"a bound of {name!r}")
+        return open if end is None else _arguments.declared(name, end, f"a bound of {name!r}")
 
     counted = {"decimate": 1, "iterations": 0, "starts": 1, "seed": 0, "shots": 1}
     options = {

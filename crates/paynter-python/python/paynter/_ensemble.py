@@ -167,7 +167,7 @@ def distributions(vary: Mapping[str, Any] | None) -> list[tuple[str, str, float,
                 f"{name!r} is drawn as (low, high), ('normal', mean, deviation) or ('lognormal', median, deviation), "
                 f"not {given!r}"
             )
-        made.append((name, listed[0], *(_arguments.real(end, f"the distribution of {name!r}") for end in listed[1:])))
+        made.append((name, listed[0], *(_arguments.declared(name, end, f"the distribution of {name!r}") for end in listed[1:])))
     return made
 
 

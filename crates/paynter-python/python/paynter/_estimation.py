@@ -43,7 +43,7 @@ class Estimation(Result):
     def values(self) -> dict[str, float]:
         """The estimated values by name, in SI; :attr:`model` is the model with those of its parameters."""
         return {
-            name: Quantity(float(entry["value"]), self._factors.get(name, 1.0))
+            name: Quantity(float(entry["value"]), self._factors.get(name, 1.0), name)
             for name, entry in self.estimates.items()
         }
 

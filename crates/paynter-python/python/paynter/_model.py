@@ -104,7 +104,9 @@ class Model:
         that are no identifiers go into a mapping: ``model.with_({"cell_1.k": 2})``.
         """
         given = {**_arguments.mapping(values, "the first argument", "{'cell_1.k': 2}"), **named}
-        settings = [(name, _arguments.setting(name, value)) for name, value in given.items()]
+        own = self._quantities({name: float(value) for name, value in given.items() if isinstance(value, Quantity)})
+        # The value of one parameter may be given to another, which may be declared in another unit.
+        settings = [(name, _arguments.setting(name, own.get(name, value))) for name, value in given.items()]
         made = Model(self._native.with_values(settings))
         made._refuse_errors()
         return made
@@ -142,7 +144,7 @@ class Model:
     def _quantities(self, values: Mapping[str, float]) -> dict[str, float]:
         """Values of parameters and inputs in SI, with the factors of their declared units."""
         factors = dict(self._native.factors)
-        return {name: Quantity(value, factors.get(name, 1.0)) for name, value in values.items()}
+        return {name: Quantity(value, factors.get(name, 1.0), name) for name, value in values.items()}
 
     # Questions
 
@@ -495,8 +497,7 @@ class Model:
         perturb = _arguments.mapping(perturb, "perturb", "{'R': '+10%'}")
         with Bar(progress) as bar:
             if sweep:
-                grids = [(name, _inputs.numbers(values, f"the sweep of {name!r}").tolist())
-                         for name, values in sweep.items()]
+                grids = [(name, _swept(name, values)) for name, values in sweep.items()]
                 empty = [name for name, values in grids if not values]
                 if empty:
                     raise ValueError(f"the sweep of {empty[0]!r} is empty")
@@ -687,6 +688,13 @@ class Simulator:
 
     def __repr__(self) -> str:
         return f"<paynter.Simulator of {self.model.name!r}>"
+
+
+def _swept(name: str, values: Any) -> list[float]:
+    """The values of a sweep in the declared unit."""
+    if isinstance(values, (list, tuple)):
+        values = [value.declared(name) if isinstance(value, Quantity) else value for value in values]
+    return list(_inputs.numbers(values, f"the sweep of {name!r}").tolist())
 
 
 def load(

@@ -88,6 +88,7 @@ class Robustness(Result):
         found: dict[str, Any] | None = self.document.get("worst")
         if found is None or self._asked is None:
             return found
+        # Values that are uncertain as a whole are no parameters of the model, and in SI alone.
         return {**found, "parameters": self._asked[0]._quantities(found["parameters"])}
 
     def plot(self, ax: Any = None) -> Any:
