@@ -159,10 +159,10 @@ fn gain_text(found: &Robust, gain: &RobustGain, global: &Global) -> String {
         ));
     }
     if let Some((performance, allowed)) = gain.performance.zip(gain.allowed) {
-        let verdict = if performance.lower >= 1.0 {
-            "holds within the tolerances"
-        } else {
-            "is not proved within the tolerances"
+        let verdict = match performance.upper {
+            _ if performance.lower >= 1.0 => "holds within the tolerances",
+            Some(upper) if upper < 1.0 => "fails within the tolerances",
+            _ => "is not decided within the tolerances",
         };
         let upper =
             performance.upper.map_or(String::new(), |upper| format!(" to {} (attained)", significant(upper)));
