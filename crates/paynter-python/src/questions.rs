@@ -78,6 +78,17 @@ impl Model {
         self.inner.graph().is_some_and(|graph| graph.inputs.is_empty() && !graph.parameters.is_empty())
     }
 
+    /// The names of the inputs.
+    #[getter]
+    fn input_names(&self) -> Vec<String> {
+        let inputs = self
+            .inner
+            .graph()
+            .into_iter()
+            .flat_map(|graph| graph.inputs.iter().map(|i| i.name.clone()).collect::<Vec<_>>());
+        inputs.collect()
+    }
+
     /// By which factors the declared units of parameters and inputs differ from SI.
     #[getter]
     fn factors(&self) -> Vec<(String, f64)> {

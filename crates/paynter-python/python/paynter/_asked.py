@@ -65,6 +65,12 @@ def experiment(model: "Model", asked: Mapping[str, Any]) -> tuple["Model", dict[
     if asked["data"] is not None:
         file = _inputs.measured(asked["data"])
     elif inputs:
+        known = model._native.input_names
+        for name in inputs:
+            if name not in known:
+                # The message on settings knows the names that are like it.
+                model.with_({name: 0.0})
+                raise ValueError(f"{name!r} is a parameter: inputs are driven, of which there are {known}")
         file, constant, notes = _inputs.driven(inputs, t_end, at, asked["grid"], max_step, hold)
         if constant:
             model = model.with_(constant)

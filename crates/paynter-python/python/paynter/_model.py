@@ -192,11 +192,18 @@ class Model:
         return found
 
     def bode(
-        self, omega: Frequencies = None, *, input: Names = None, output: Names = None, progress: bool = False
+        self,
+        omega: Frequencies = None,
+        *,
+        hz: bool = False,
+        input: Names = None,
+        output: Names = None,
+        progress: bool = False,
     ) -> FrequencyResponse:
-        """The frequency response, at frequencies in rad/s that the model chooses where none are given."""
-        grid, listed = _arguments.frequencies(omega)
-        asked = {"omega": omega, "input": input, "output": output}
+        """The frequency response, at frequencies in rad/s, or Hz with ``hz``, that the model chooses where none are
+        given."""
+        grid, listed = _arguments.frequencies(omega, hz=hz)
+        asked = {"omega": omega, "hz": hz, "input": input, "output": output}
         found: FrequencyResponse = self._ask(
             "bode", FrequencyResponse, asked, progress, grid, listed, _arguments.names(output), _arguments.names(input)
         )
@@ -220,6 +227,7 @@ class Model:
         frozen: bool = False,
         terms: int = 200_000,
         omega: Frequencies = None,
+        hz: bool = False,
         verify: int = 0,
         seed: int = 1,
         progress: bool = False,
@@ -228,12 +236,12 @@ class Model:
 
         Of a model without inputs it is the :class:`OperatingPoint` with its derivatives.
         In symbols (:class:`Sensitivity`); with frequencies ``omega``, or ``verify`` Monte Carlo samples, in numbers
-        with a ranking and tolerance bands (:class:`SensitivityResponse`).
+        with a ranking and tolerance bands (:class:`SensitivityResponse`); frequencies are in rad/s, or Hz with ``hz``.
         """
         terms, verify = _arguments.whole(terms, "terms"), _arguments.whole(verify, "verify")
         seed = _arguments.whole(seed, "seed")
         asked: dict[str, Any] = {"only": only, "normalized": normalized, "matrices": matrices, "frozen": frozen}
-        asked |= {"terms": terms, "omega": omega, "verify": verify, "seed": seed, "question": "sensitivity"}
+        asked |= {"terms": terms, "omega": omega, "hz": hz, "verify": verify, "seed": seed, "question": "sensitivity"}
         if omega is None and not verify:
             if self._native.undriven:
                 # A model that nothing drives has no transfer functions; what its parameters move is its steady state.
@@ -241,7 +249,7 @@ class Model:
             return self._ask(
                 "sensitivity", Sensitivity, asked, progress, _arguments.names(only), normalized, matrices, frozen, terms
             )
-        grid, listed = _arguments.frequencies(omega)
+        grid, listed = _arguments.frequencies(omega, hz=hz)
         return self._ask(
             "sensitivity_response", SensitivityResponse, asked, progress,
             _arguments.names(only), normalized, frozen, grid, listed, verify, seed,
@@ -276,6 +284,7 @@ class Model:
         *,
         only: Names = None,
         omega: Frequencies = None,
+        hz: bool = False,
         output: str | None = None,
         input: str | None = None,
         gain: float | str | None = None,
@@ -297,13 +306,13 @@ class Model:
         gap = _arguments.real(gap, "gap")
         nodes = _arguments.whole(nodes, "nodes")
         dynamics = _arguments.mapping(dynamics, "dynamics", "{'u': '0.1*s/(s + 1)'}")
-        asked: dict[str, Any] = {"only": only, "omega": omega, "output": output, "input": input, "gain": gain}
+        asked: dict[str, Any] = {"only": only, "omega": omega, "hz": hz, "output": output, "input": input, "gain": gain}
         asked |= {"dynamics": dynamics, "gap": gap, "nodes": nodes, "work": work}
         work = None if work is None else _arguments.whole(work, "work")
         radii = [(signal, str(radius)) for signal, radius in dynamics.items()]
         found: Robustness = self._ask(
             "robust", Robustness, asked, progress,
-            _arguments.names(only), _arguments.grid(omega), pair, gain, radii, gap, nodes, work,
+            _arguments.names(only), _arguments.grid(omega, hz=hz), pair, gain, radii, gap, nodes, work,
         )
         return found
 
@@ -312,6 +321,7 @@ class Model:
         open: str,
         *,
         omega: Frequencies = None,
+        hz: bool = False,
         output: Names = None,
         input: Names = None,
         over: str | None = None,
@@ -324,12 +334,12 @@ class Model:
         ``range`` of ``over`` is in the unit of that parameter. ``work`` is the number of operations after which searches
         within the tolerances end.
         """
-        asked: dict[str, Any] = {"open": open, "omega": omega, "output": output, "input": input, "over": over}
+        asked: dict[str, Any] = {"open": open, "omega": omega, "hz": hz, "output": output, "input": input, "over": over}
         asked |= {"range": range, "work": work, "question": "loop"}
         work = None if work is None else _arguments.whole(work, "work")
         found: OpenLoop = self._ask(
             "open_loop", OpenLoop, asked, progress,
-            open, _arguments.grid(omega), _arguments.names(output), _arguments.names(input), over, _arguments.grid(range, "range"), work,
+            open, _arguments.grid(omega, hz=hz), _arguments.names(output), _arguments.names(input), over, _arguments.grid(range, "range"), work,
         )
         return found
 

@@ -20,6 +20,7 @@ class Model:
     name: str
     text: str
     undriven: bool
+    input_names: list[str]
     factors: list[tuple[str, float]]
     def state(self) -> dict[str, Any]: ...
     def with_values(self, values: list[tuple[str, float | str]]) -> Model: ...
