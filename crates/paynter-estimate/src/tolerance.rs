@@ -80,6 +80,17 @@ pub(crate) const MOST_DOUBLINGS: usize = 60;
 /// takes from their residuals what nobody sees.
 pub(crate) const MOST_HELD: usize = 200_000;
 
+/// Rounds in which the noises of several series are told from each other: each is known to a few per cent after the
+/// first, and which of them counts where does not change after the third.
+pub(crate) const SHARED_ROUNDS: usize = 6;
+
+/// So many residuals beside those that a fit may take from a series tell how large its noise is beside that of others:
+/// the standard error of a standard deviation is then a third.
+pub(crate) const LEAST_TELLING: usize = 4;
+
+/// Rows of a series that are shorter along an axis than this share of the longest are rounding.
+pub(crate) const OWN_AXIS: f64 = 1e-9;
+
 /// Rounds in which residuals that are not white get back what the fit has taken: a third changes intervals by less than
 /// one per cent.
 pub(crate) const RESTORED_ROUNDS: usize = 2;
