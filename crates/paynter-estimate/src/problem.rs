@@ -88,6 +88,16 @@ pub(crate) struct Row<'a> {
     pub sensitivities: &'a [f64],
 }
 
+/// How a derivative of an output is made.
+enum By {
+    /// From this sensitivity of the run.
+    Lane { lane: usize, factor: f64 },
+    /// It is the offset of the sensor.
+    Offset(f64),
+    /// It is the gain of the sensor.
+    Gain(f64),
+}
+
 /// Why values of the unknowns give no cost.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rejection {
@@ -319,6 +329,21 @@ impl<'a> Problem<'a> {
         })
     }
 
+    /// How the derivatives of an output by the variables of the search that move it are made, with the gain of its sensor.
+    fn derivatives_of(&self, output: usize, chain: &[f64], gain: f64) -> Vec<(usize, By)> {
+        let by = |(place, (unknown, chain)): (usize, (&Unknown, &f64))| {
+            let by = match unknown.quantity {
+                _ if *chain == 0.0 => return None,
+                Quantity::Simulated { lane, .. } => By::Lane { lane, factor: gain * chain },
+                Quantity::Offset(own) if own == output => By::Offset(*chain),
+                Quantity::Gain(own) if own == output => By::Gain(*chain),
+                _ => return None,
+            };
+            Some((place, by))
+        };
+        self.unknowns.iter().zip(chain).enumerate().filter_map(by).collect()
+    }
+
     /// Simulates an experiment, and hands on every measured sample, with its sensitivities where they are wanted.
     fn simulate(
         &self,
@@ -338,6 +363,16 @@ impl<'a> Problem<'a> {
         let sensors: Vec<(f64, f64)> =
             (0..self.outputs.len()).map(|output| self.sensor(experiment, output, &values)).collect();
         let lanes = self.simulation.wanted.len();
+        let by: Vec<Vec<(usize, By)>> =
+            (0..self.outputs.len())
+                .map(|output| {
+                    if sensitive {
+                        self.derivatives_of(output, &chain, sensors[output].0)
+                    } else {
+                        Vec::new()
+                    }
+                })
+                .collect();
         let mut sensitivities = vec![0.0; self.unknowns.len()];
         let mut sample_number = 0;
         let mut wrong: Option<Rejection> = None;
@@ -353,19 +388,23 @@ impl<'a> Problem<'a> {
                 let bare = sample.outputs[fitted.place];
                 let derivatives = &sample.sensitivities[fitted.place * lanes..];
                 let (gain, offset) = sensors[output];
-                for ((unknown, chain), derivative) in self.unknowns.iter().zip(&chain).zip(&mut sensitivities)
-                {
-                    *derivative = match unknown.quantity {
-                        _ if *chain == 0.0 || !sensitive => 0.0,
-                        Quantity::Simulated { lane, .. } => gain * derivatives[lane] * chain,
-                        Quantity::Offset(own) if own == output => *chain,
-                        Quantity::Gain(own) if own == output => bare * chain,
-                        _ => 0.0,
+                sensitivities.fill(0.0);
+                let mut sum = 0.0;
+                for (place, by) in &by[output] {
+                    let derivative = match by {
+                        By::Lane { lane, factor } => derivatives[*lane] * factor,
+                        By::Offset(chain) => *chain,
+                        By::Gain(chain) => bare * chain,
                     };
+                    sensitivities[*place] = derivative;
+                    sum += derivative;
                 }
                 let model = gain * bare + offset;
-                let bad = sensitivities.iter().position(|derivative| !derivative.is_finite());
-                if !model.is_finite() || bad.is_some() {
+                // A sum that is finite has finite terms.
+                if !(model + sum).is_finite()
+                    && (!model.is_finite() || sensitivities.iter().any(|derivative| !derivative.is_finite()))
+                {
+                    let bad = sensitivities.iter().position(|derivative| !derivative.is_finite());
                     let unknown = bad.filter(|_| model.is_finite());
                     wrong = Some(Rejection::NotFinite { experiment, output, t: sample.t, unknown });
                     continue;

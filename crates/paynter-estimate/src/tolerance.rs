@@ -138,6 +138,9 @@ pub(crate) const MOST_PLANNED: f64 = 1e7;
 /// Samples are evenly spaced where no two are farther from the mean distance than this part of it, as rounded ones are.
 pub(crate) const EVEN_SAMPLES: f64 = 0.01;
 
+/// Unknowns that differ by less than this part from where a search began are there.
+pub(crate) const UNMOVED: f64 = 1e-6;
+
 /// The cost may rise by this part where a search that has wandered along what is not determined is put back: what
 /// simulations make of it.
 pub(crate) const RESTORED_COST: f64 = 1e-6;

@@ -80,19 +80,26 @@ impl Covariance {
 /// whitened rows and the matrix M that [`Followed::missing`](super::followed::Followed::missing) gives.
 pub(super) fn taken(rows: &[Held], series: &Whiteness, missing: &[Vec<f64>]) -> Vec<f64> {
     let own = |row: &&Held| (row.experiment, row.output) == (series.experiment, series.output);
-    let own: Vec<&Held> = rows.iter().filter(own).collect();
-    let turned = |row: &Held| -> Vec<f64> {
-        missing.iter().map(|line| line.iter().zip(&row.line).map(|(v, g)| v * g).sum()).collect()
-    };
-    let mut sums = vec![0.0; series.lags()];
-    for (k, row) in own.iter().enumerate() {
-        let turned = turned(row);
-        for other in &own[k..] {
-            let Some(sum) = sums.get_mut(other.sample - row.sample) else { break };
-            *sum += turned.iter().zip(&other.line).map(|(v, g)| v * g).sum::<f64>();
+    // One after the other in memory, as there are many pairs.
+    let (mut samples, mut lines) = (Vec::new(), Vec::new());
+    for row in rows.iter().filter(own) {
+        samples.push(row.sample);
+        lines.extend_from_slice(&row.line);
+    }
+    let (width, lags) = (missing.len().max(1), series.lags());
+    let mut sums = vec![0.0; lags];
+    let mut turned = vec![0.0; width];
+    for (k, line) in lines.chunks_exact(width).enumerate() {
+        for (turned, row) in turned.iter_mut().zip(missing) {
+            *turned = row.iter().zip(line).map(|(v, g)| v * g).sum();
+        }
+        for (other, sample) in lines[k * width..].chunks_exact(width).zip(&samples[k..]).take(lags) {
+            if let Some(sum) = sums.get_mut(sample - samples[k]) {
+                *sum += turned.iter().zip(other).map(|(v, g)| v * g).sum::<f64>();
+            }
         }
     }
-    let count = own.len().max(1) as f64;
+    let count = samples.len().max(1) as f64;
     sums.iter().map(|sum| sum / count).collect()
 }
 
