@@ -4,7 +4,7 @@
 use crate::identifiability::sizes;
 use crate::loss::Penalty;
 use crate::search::Cost;
-use crate::tolerance::{BESIDE_ZERO, DIFFERENCE_STEP};
+use crate::tolerance::{BESIDE_ZERO, DIFFERENCE_STEP, EFFECTLESS, NEXT_TO_NOTHING};
 use crate::unknown::{Quantity, Scaling, Unknown};
 use paynter_base::CancellationToken;
 use paynter_numerics::Tables;
@@ -239,6 +239,22 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// Takes sensitivities for none where the unknown, changed by its own size, moves the outputs by less than rounding
+    /// beside the data: a mass that sticks moves by what rounding leaves of balanced forces.
+    fn forget_rounding(&self, found: &mut Evaluation, size: f64) {
+        let width = found.count() + 1;
+        for (j, length) in found.lengths().into_iter().enumerate() {
+            let (unknown, z) = (&self.unknowns[j], found.z[j]);
+            let value = unknown.value(z).abs();
+            // What is next to nothing has no size of its own.
+            let has_size =
+                !matches!(unknown.scaling, Scaling::Linear(scale) if value <= NEXT_TO_NOTHING * scale);
+            if has_size && length * value <= EFFECTLESS * size * unknown.derivative(z).abs() {
+                found.triangle.iter_mut().skip(j).step_by(width).for_each(|entry| *entry = 0.0);
+            }
+        }
+    }
+
     /// The derivatives of the unknowns by the variables of the search; zero for those that take no part.
     pub(crate) fn chain(&self, experiment: usize, z: &[f64]) -> Vec<f64> {
         let derivative =
@@ -426,7 +442,7 @@ impl Cost for Problem<'_> {
     fn evaluate(&self, z: &[f64], token: &CancellationToken) -> Result<Evaluation, Rejection> {
         let count = self.unknowns.len();
         let mut triangle = Triangle::new(count + 1);
-        let mut cost = 0.0;
+        let (mut cost, mut size) = (0.0, 0.0);
         let mut line = vec![0.0; count + 1];
         for experiment in 0..self.experiments.len() {
             if self.experiments[experiment].validates {
@@ -439,6 +455,7 @@ impl Cost for Problem<'_> {
                 let residual = row.weight * (row.model - row.data);
                 let (rho, share) = self.penalties[row.output].of(residual);
                 cost += 0.5 * rho;
+                size += (row.weight * row.data).powi(2);
                 let scale = share.sqrt();
                 for (entry, derivative) in line.iter_mut().zip(row.sensitivities) {
                     *entry = scale * row.weight * derivative;
@@ -462,7 +479,11 @@ impl Cost for Problem<'_> {
         if !cost.is_finite() {
             return Err(Rejection::NotFinite { experiment: 0, output: 0, t: 0.0, unknown: None });
         }
-        Ok(Evaluation { z: z.to_vec(), cost, triangle: triangle.rows().to_vec(), residuals })
+        let mut found = Evaluation { z: z.to_vec(), cost, triangle: triangle.rows().to_vec(), residuals };
+        if self.noise == 0.0 {
+            self.forget_rounding(&mut found, size.sqrt());
+        }
+        Ok(found)
     }
 
     fn sizes(&self, at: &Evaluation) -> Vec<f64> {

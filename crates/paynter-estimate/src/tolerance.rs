@@ -138,6 +138,10 @@ pub(crate) const MOST_PLANNED: f64 = 1e7;
 /// Samples are evenly spaced where no two are farther from the mean distance than this part of it, as rounded ones are.
 pub(crate) const EVEN_SAMPLES: f64 = 0.01;
 
+/// An unknown that moves outputs by less than this share of the data when it is changed by its own size has no effect on
+/// them: no measurement resolves it, and rounding in a run of thousands of steps makes a thousandth of it.
+pub(crate) const EFFECTLESS: f64 = 1e-10;
+
 /// Unknowns that differ by less than this part from where a search began are there.
 pub(crate) const UNMOVED: f64 = 1e-6;
 

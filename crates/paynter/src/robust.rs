@@ -103,8 +103,15 @@ impl Model {
         }
         let (only, may_be_certain) = (options.only.clone(), !options.dynamics.is_empty());
         let may_be_ill_posed = true;
-        let lft =
-            LftOptions { normalized: true, only, may_be_certain, may_be_ill_posed, ..LftOptions::default() };
+        let may_stand_alone = options.pair.is_none() && options.dynamics.is_empty();
+        let lft = LftOptions {
+            normalized: true,
+            only,
+            may_be_certain,
+            may_be_ill_posed,
+            may_stand_alone,
+            ..LftOptions::default()
+        };
         model.lft(&lft, token).map_err(in_tolerances)?.and_then(|standard, findings| {
             let mut report = self.robust_report(standard, &radii, options, findings, token)?;
             // The parameters themselves attain less than values that count as independent of them; what neglected

@@ -60,8 +60,9 @@ pub(crate) fn confidence(
     each: &mut dyn FnMut(usize, &Row<'_>),
 ) -> Result<Confidence, Rejection> {
     let n = problem.unknowns.len();
+    let acts: Vec<bool> = at.lengths().iter().map(|length| *length > 0.0).collect();
     let free: Vec<usize> =
-        (0..n).zip(is_free(problem, &at.z)).filter(|(_, free)| *free).map(|(j, _)| j).collect();
+        (0..n).zip(is_free(problem, &at.z)).filter(|(j, free)| *free && acts[*j]).map(|(j, _)| j).collect();
     let Samples { series, mut held } = Samples::gather(problem, at, &free, token, each)?;
     let told = Information::new(problem, at, free, series, rank_share);
     // From here on rows are whitened.

@@ -676,6 +676,29 @@ fn estimates_are_written_into_the_text() {
     assert_eq!(twice.matches("// estimated: k,").count(), 1, "{twice}");
 }
 
+/// A mass that sticks moves by what rounding leaves of balanced forces, which tells nothing of it.
+#[test]
+fn rounding_determines_nothing() {
+    let text = "model d { param Fc = 3; param m = 1; Se s = sin(t); 1 v; I M = m; R f { e = Fc*sign(f) }
+        s -> v -> M, f; output y = M.f }";
+    let mut random = Random::new(8);
+    let lines: String =
+        (0..51).map(|k| format!("{},{:?}\n", 0.1 * f64::from(k), 1e-3 * normal(&mut random))).collect();
+    for (names, starts) in [(&["m"][..], &[1.0][..]), (&["Fc", "m"], &[3.0, 1.0])] {
+        for method in [Method::LevenbergMarquardt, Method::GaussNewton] {
+            let mut model = Model::new(text);
+            let data = vec![file(&format!("t,y\n{lines}"))];
+            let options = EstimateOptions { data, fit: strings(names), method, ..EstimateOptions::default() };
+            let found = model.estimate(&options).unwrap();
+            assert_eq!((found.before.rank, found.after.rank), (0, 0), "{names:?}");
+            for (estimate, start) in found.estimates.iter().zip(starts) {
+                assert!(estimate.value == *start && estimate.standard_error.is_none(), "{estimate:?}");
+            }
+            assert!(model.findings.iter().any(|d| d.code.id() == "BG0851"), "{:?}", model.findings);
+        }
+    }
+}
+
 /// Two springs of one submodel, each with arguments of its own, and a damping that they share.
 const SPRINGS: &str = "model spring(k [N/cm], b = 0.3 [N*s/m]) {
     port end
