@@ -172,6 +172,16 @@ impl Stability {
         self.lower = self.lower.min(upper);
     }
 
+    /// Puts what the parameters themselves attain in the place of values that count as independent of them, whose range
+    /// is only that of the parameters at a scaling of one.
+    pub fn take_own(&mut self, found: Destabiliser) {
+        if self.lower < 1.0 || found.size >= 1.0 {
+            self.lower = self.lower.min(found.size);
+        }
+        self.take(Some(found));
+        self.agree();
+    }
+
     fn take(&mut self, destabiliser: Option<Destabiliser>) {
         let Some(found) = destabiliser else { return };
         let omega = found.pole.map_or(f64::INFINITY, |pole| pole.im.abs());

@@ -334,3 +334,7 @@ pub const FARTHEST_AT_ZERO: f64 = 1e-3;
 
 /// About how many frequencies one search for the largest gain over frequency looks at.
 pub const GAIN_FREQUENCIES: u64 = 300;
+
+/// Vertices of the box of a model's own parameters are tried for so many of these: each costs the model derived anew where
+/// it is not linear.
+pub(crate) const OWN_VERTICES: usize = 6;

@@ -241,9 +241,10 @@ impl Answer<RobustReport> {
         let of_gain = if attained.is_some() { &own } else { &uncertainty };
         let in_units = (found.gain_shown.clone(), found.allowed);
         let gain = gain.map(|(pair, gain)| json::RobustGain::new(pair, of_gain, gain, in_units));
+        let is_own = found.own.as_ref().is_some_and(|own| own.is_unstable);
         let document = json::Robust::new(
             &self.graph.name,
-            &uncertainty,
+            (&uncertainty, is_own.then_some(&own)),
             states,
             &found.found,
             verified,

@@ -11,7 +11,7 @@ use paynter_numerics::parametric::declared_tolerances;
 use paynter_numerics::poles::expanded;
 use paynter_numerics::response::{ResponseChoice, chosen_places};
 use paynter_robust::branch::Limits;
-use paynter_robust::own::{OwnGain, own_gain};
+use paynter_robust::own::{OwnGain, own_destabiliser, own_gain};
 use paynter_robust::robustness::{RobustQuestion, Robustness};
 use paynter_robust::stability::nearest_pole;
 use paynter_robust::{Block, Interconnection, Matrix, Weight};
@@ -88,6 +88,8 @@ pub struct OwnParameter {
 pub struct OwnParameters {
     /// The parameters, in the order of δ.
     pub list: Vec<OwnParameter>,
+    /// Whether they make the model unstable: what is worst for stability is then theirs.
+    pub is_unstable: bool,
     /// The largest gain that was found.
     pub gain: Option<OwnGain>,
 }
@@ -118,8 +120,9 @@ impl Model {
             // dynamics attain with them is not looked for.
             let has_whole = report.quantities.iter().any(|quantity| !quantity.is_parameter);
             if has_whole && options.dynamics.is_empty() {
-                report.own = Some(model.own_parameters(standard, &lft, &report, options, token)?);
+                report.own = Some(model.own_parameters(standard, &lft, &mut report, options, token)?);
                 report.take_own_gain();
+                report.verified = model.verified(&report, token);
             }
             Ok(report)
         })
@@ -130,7 +133,7 @@ impl Model {
         &self,
         standard: &StandardInterconnection,
         lft: &LftOptions,
-        report: &RobustReport,
+        report: &mut RobustReport,
         options: &RobustOptions,
         token: &CancellationToken,
     ) -> Result<OwnParameters, QueryError> {
@@ -151,10 +154,17 @@ impl Model {
         let list: Vec<OwnParameter> = box_of.iter().map(own).collect();
         let omega: Vec<f64> = report.found.stability.axis.points.iter().map(|point| point.omega).collect();
         let token = &token.with_budget(options.work.unwrap_or(WORK));
+        let stability = &mut report.found.stability;
+        let reach =
+            box_of.iter().map(|(place, deviation)| (graph.parameters[*place].number / deviation).abs());
+        let limit = reach.filter(|reach| *reach > 0.0).fold(stability.limit, f64::min);
+        let unstable = own_destabiliser(&*family, (list.len(), limit), &stability.fixed, token)?;
+        let is_unstable = unstable.is_some();
+        unstable.into_iter().for_each(|found| stability.take_own(found));
         let pair = options.pair.as_ref().map(|pair| places(standard, pair)).transpose()?;
         let gain =
             pair.map(|(outputs, inputs)| own_gain(&*family, (&outputs, &inputs), list.len(), &omega, token));
-        Ok(OwnParameters { gain: gain.transpose()?.flatten(), list })
+        Ok(OwnParameters { gain: gain.transpose()?.flatten(), is_unstable, list })
     }
 
     fn robust_report(
@@ -187,24 +197,25 @@ impl Model {
         findings.extend(found.findings(&interconnection.states));
         let quantities = interconnection.quantities();
         findings.extend(reaching_zero(&quantities));
-        let verified = self.verified(&quantities, &found, token);
         let shown = quantities.iter().map(|quantity| Shown::named(&graph, &quantity.name)).collect();
         let dynamics = options.dynamics.iter().map(|(signal, _)| signal.clone()).collect();
         let (states, pair) = (interconnection.states.clone(), options.pair.clone());
         let regular = interconnection.singular().map(|singular| (singular.regular, singular.scale));
-        Ok(RobustReport {
+        let mut report = RobustReport {
             quantities,
             shown,
             dynamics,
             regular,
             states,
             found,
-            verified,
+            verified: None,
             pair,
             gain_shown,
             allowed,
             own: None,
-        })
+        };
+        report.verified = self.verified(&report, token);
+        Ok(report)
     }
 
     /// The radii of neglected dynamics over frequency.
@@ -218,19 +229,16 @@ impl Model {
     }
 
     /// The pole of the model itself at the worst parameters that is nearest to the one that was found.
-    fn verified(
-        &self,
-        quantities: &[UncertainQuantity],
-        found: &Robustness,
-        token: &CancellationToken,
-    ) -> Option<Complex64> {
-        let worst = found.stability.worst.as_ref()?;
-        let pole = worst.pole.filter(|_| quantities.iter().all(|quantity| quantity.is_parameter))?;
-        let graph = self.graph()?;
-        let values = quantities.iter().zip(&worst.delta).filter_map(|(quantity, delta)| {
-            let same = |name: &str| flat_name(name) == quantity.name;
+    fn verified(&self, report: &RobustReport, token: &CancellationToken) -> Option<Complex64> {
+        let worst = report.found.stability.worst.as_ref()?;
+        let values = report.values_of(&worst.delta)?;
+        let (pole, graph) = (worst.pole?, self.graph()?);
+        let values = values.iter().filter_map(|(name, value)| {
+            // The linearised graph has underscores in its names.
+            let plain = |name: &str| flat_name(name).replace('.', "_");
+            let same = |own: &str| plain(own) == plain(name) || format!("{}_", plain(own)) == plain(name);
             let parameter = graph.parameters.iter().find(|parameter| same(&parameter.name))?;
-            Some((quantity.name.as_str(), parameter.in_declared_unit(quantity.at(*delta))))
+            Some((parameter.name.as_str(), parameter.in_declared_unit(*value)))
         });
         let moved = self.with(values.collect::<Vec<_>>()).numeric(token).ok()?;
         let matrices = moved.result.matrices(&moved.pool).ok()?;
@@ -248,6 +256,19 @@ fn beyond(singular: &Singular, blocks: usize) -> Vec<f64> {
 }
 
 impl RobustReport {
+    /// The values of parameters at δ, in SI; none where these are of values that are uncertain as a whole.
+    fn values_of(&self, delta: &[f64]) -> Option<Vec<(String, f64)>> {
+        if let Some(own) = self.own.as_ref().filter(|own| own.is_unstable) {
+            let value =
+                |(own, delta): (&OwnParameter, &f64)| (own.name.clone(), own.nominal + own.deviation * delta);
+            return Some(own.list.iter().zip(delta).map(value).collect());
+        }
+        let value = |(quantity, delta): (&UncertainQuantity, &f64)| {
+            quantity.is_parameter.then(|| (quantity.name.clone(), quantity.at(*delta)))
+        };
+        self.quantities.iter().zip(delta).map(value).collect()
+    }
+
     /// Puts the gain that the parameters attain themselves in the place of one that values attain which are uncertain
     /// as a whole.
     fn take_own_gain(&mut self) {
