@@ -11,7 +11,7 @@ use paynter_numerics::parametric::declared_tolerances;
 use paynter_numerics::poles::expanded;
 use paynter_numerics::response::{ResponseChoice, chosen_places};
 use paynter_robust::branch::Limits;
-use paynter_robust::own::{OwnGain, own_destabiliser, own_gain};
+use paynter_robust::own::{OwnGain, own_gain};
 use paynter_robust::robustness::{RobustQuestion, Robustness};
 use paynter_robust::stability::nearest_pole;
 use paynter_robust::{Block, Interconnection, Matrix, Weight};
@@ -70,24 +70,13 @@ pub struct RobustReport {
     pub own: Option<OwnParameters>,
 }
 
-/// A parameter with its tolerance, in SI.
-#[derive(Debug, Clone)]
-pub struct OwnParameter {
-    /// Its name.
-    pub name: String,
-    /// Its nominal value.
-    pub nominal: f64,
-    /// How far it may be off.
-    pub deviation: f64,
-    /// The unit that people are shown it in.
-    pub shown: Shown,
-}
-
 /// Parameters in whose values others are uncertain as a whole, and what they attain themselves.
 #[derive(Debug, Clone)]
 pub struct OwnParameters {
     /// The parameters, in the order of δ.
-    pub list: Vec<OwnParameter>,
+    pub list: Vec<UncertainQuantity>,
+    /// The units that people are shown them in.
+    pub shown: Vec<Shown>,
     /// Whether they make the model unstable: what is worst for stability is then theirs.
     pub is_unstable: bool,
     /// The largest gain that was found.
@@ -104,14 +93,12 @@ impl Model {
             model = model.injected(signal, token)?.1;
         }
         let (only, may_be_certain) = (options.only.clone(), !options.dynamics.is_empty());
-        let may_be_ill_posed = true;
-        let may_stand_alone = options.pair.is_none() && options.dynamics.is_empty();
         let lft = LftOptions {
             normalized: true,
             only,
             may_be_certain,
-            may_be_ill_posed,
-            may_stand_alone,
+            may_be_ill_posed: true,
+            may_stand_alone: options.pair.is_none() && options.dynamics.is_empty(),
             ..LftOptions::default()
         };
         model.lft(&lft, token).map_err(in_tolerances)?.and_then(|standard, findings| {
@@ -147,24 +134,18 @@ impl Model {
         let declared = self.graph().unwrap_or_default();
         let own = |(place, deviation): &(usize, f64)| {
             let parameter = &graph.parameters[*place];
-            let name = flat_name(&parameter.name);
-            let shown = Shown::named(&declared, &name);
-            OwnParameter { name, nominal: parameter.number, deviation: *deviation, shown }
+            UncertainQuantity::of_parameter(flat_name(&parameter.name), parameter.number, *deviation)
         };
-        let list: Vec<OwnParameter> = box_of.iter().map(own).collect();
+        let list: Vec<UncertainQuantity> = box_of.iter().map(own).collect();
+        let shown = list.iter().map(|own| Shown::named(&declared, &own.name)).collect();
         let omega: Vec<f64> = report.found.stability.axis.points.iter().map(|point| point.omega).collect();
         let token = &token.with_budget(options.work.unwrap_or(WORK));
-        let stability = &mut report.found.stability;
-        let reach =
-            box_of.iter().map(|(place, deviation)| (graph.parameters[*place].number / deviation).abs());
-        let limit = reach.filter(|reach| *reach > 0.0).fold(stability.limit, f64::min);
-        let unstable = own_destabiliser(&*family, (list.len(), limit), &stability.fixed, token)?;
-        let is_unstable = unstable.is_some();
-        unstable.into_iter().for_each(|found| stability.take_own(found));
+        let reach: Vec<f64> = list.iter().map(UncertainQuantity::reach).collect();
+        let is_unstable = report.found.stability.search_own(&*family, &reach, token)?;
         let pair = options.pair.as_ref().map(|pair| places(standard, pair)).transpose()?;
         let gain =
             pair.map(|(outputs, inputs)| own_gain(&*family, (&outputs, &inputs), list.len(), &omega, token));
-        Ok(OwnParameters { gain: gain.transpose()?.flatten(), is_unstable, list })
+        Ok(OwnParameters { gain: gain.transpose()?.flatten(), is_unstable, list, shown })
     }
 
     fn robust_report(
@@ -231,12 +212,12 @@ impl Model {
     /// The pole of the model itself at the worst parameters that is nearest to the one that was found.
     fn verified(&self, report: &RobustReport, token: &CancellationToken) -> Option<Complex64> {
         let worst = report.found.stability.worst.as_ref()?;
-        let values = report.values_of(&worst.delta)?;
+        let own = report.own.as_ref().filter(|own| own.is_unstable);
+        let quantities = own.map_or(&report.quantities, |own| &own.list);
+        let values = UncertainQuantity::values(quantities, &worst.delta)?;
         let (pole, graph) = (worst.pole?, self.graph()?);
         let values = values.iter().filter_map(|(name, value)| {
-            // The linearised graph has underscores in its names.
-            let plain = |name: &str| flat_name(name).replace('.', "_");
-            let same = |own: &str| plain(own) == plain(name) || format!("{}_", plain(own)) == plain(name);
+            let same = |own: &str| UncertainQuantity::is_called(own, name);
             let parameter = graph.parameters.iter().find(|parameter| same(&parameter.name))?;
             Some((parameter.name.as_str(), parameter.in_declared_unit(*value)))
         });
@@ -256,19 +237,6 @@ fn beyond(singular: &Singular, blocks: usize) -> Vec<f64> {
 }
 
 impl RobustReport {
-    /// The values of parameters at δ, in SI; none where these are of values that are uncertain as a whole.
-    fn values_of(&self, delta: &[f64]) -> Option<Vec<(String, f64)>> {
-        if let Some(own) = self.own.as_ref().filter(|own| own.is_unstable) {
-            let value =
-                |(own, delta): (&OwnParameter, &f64)| (own.name.clone(), own.nominal + own.deviation * delta);
-            return Some(own.list.iter().zip(delta).map(value).collect());
-        }
-        let value = |(quantity, delta): (&UncertainQuantity, &f64)| {
-            quantity.is_parameter.then(|| (quantity.name.clone(), quantity.at(*delta)))
-        };
-        self.quantities.iter().zip(delta).map(value).collect()
-    }
-
     /// Puts the gain that the parameters attain themselves in the place of one that values attain which are uncertain
     /// as a whole.
     fn take_own_gain(&mut self) {
