@@ -100,6 +100,8 @@ pub struct Estimation {
     pub before: Identifiability,
     /// What they determine at the estimate.
     pub after: Identifiability,
+    /// Whether what the data do not determine is where the search began.
+    pub is_put_back: bool,
     /// How the search from each start went.
     pub starts: Vec<Start>,
     /// How the pieces of records were joined before, where records were simulated in pieces.

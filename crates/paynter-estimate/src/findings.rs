@@ -65,7 +65,14 @@ pub(crate) fn no_cost(asked: &Asked<'_, '_>, parts: &Parts, rejection: &Rejectio
 pub(crate) fn findings(found: &Estimation) -> Diagnostics {
     let mut list = Diagnostics::new();
     for undetermined in &found.after.undetermined {
-        let message = format!("{}; the search leaves the rest where it began", undetermined.words);
+        let rest = match found.is_put_back {
+            true => "the search leaves the rest where it began",
+            false => {
+                "the search has moved the rest from where it began, and bounds or the cost do not let it be put back: \
+                 values that fit as well are found elsewhere"
+            }
+        };
+        let message = format!("{}; {rest}", undetermined.words);
         list.push(Diagnostic::new(code::UNDETERMINED, message));
     }
     let noise = about_unknown_noise(found);

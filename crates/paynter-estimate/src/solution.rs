@@ -12,7 +12,7 @@ use crate::reweighting::reweight;
 use crate::search::{Cost, Found, Iteration, Limits};
 use crate::shooting::{Pieces, Shooting, shoot};
 use crate::starts::search_all;
-use crate::tolerance::{RESTORED_COST, SECOND_LOOK};
+use crate::tolerance::{RESTORED_COST, SECOND_LOOK, UNMOVED};
 use crate::unknown::{Scaling, Unknown};
 use paynter_base::CancellationToken;
 use paynter_base::random::Random;
@@ -43,7 +43,7 @@ pub(crate) fn solve(
         reweight(&mut problem, &mut found, choice, options, token)?;
     }
     let begun_at = if shooting.is_some() { &given } else { &found.history[0].values }.clone();
-    put_undetermined_back(&problem, &mut found, &begun_at, limits.rank, token)?;
+    let is_put_back = put_undetermined_back(&problem, &mut found, &begun_at, limits.rank, token)?;
     token.begin("standard errors", 0);
     let at = &found.evaluation;
     let mut sums = FitSums::new(&problem);
@@ -80,6 +80,7 @@ pub(crate) fn solve(
         fits,
         before,
         after,
+        is_put_back,
         starts,
         shooting,
         curves,
@@ -107,15 +108,15 @@ fn join(
 }
 
 /// Returns directions that are not determined to where the search began. What is not determined costs nothing; where it
-/// does, it stays.
+/// does, it stays. Tells whether it is there.
 fn put_undetermined_back(
     problem: &Problem<'_>,
     found: &mut Found,
     begun_at: &[f64],
     rank: f64,
     token: &CancellationToken,
-) -> Result<(), Rejection> {
-    let Some(z) = put_back(problem, &found.evaluation, begun_at, rank) else { return Ok(()) };
+) -> Result<bool, Rejection> {
+    let Some(z) = put_back(problem, &found.evaluation, begun_at, rank) else { return Ok(true) };
     let within = z.iter().zip(problem.ranges()).all(|(z, (low, high))| (low..=high).contains(z));
     let slack =
         found.evaluation.cost * (1.0 + RESTORED_COST) + problem.size() * (rank * rank).max(f64::MIN_POSITIVE);
@@ -126,10 +127,13 @@ fn put_undetermined_back(
                 (last.cost, last.values) = (back.cost, problem.values(&back.z));
             }
             found.evaluation = back;
+            Ok(true)
         }
-        _ => {}
+        _ => {
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() <= UNMOVED * a.abs().max(b.abs());
+            Ok(z.iter().zip(&found.evaluation.z).all(near))
+        }
     }
-    Ok(())
 }
 
 /// Curves for plots: at the start, after one and five iterations, and at the end.

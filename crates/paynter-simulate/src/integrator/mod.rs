@@ -4,6 +4,7 @@ mod defect;
 mod event;
 mod kink;
 mod method;
+mod plain;
 mod results;
 mod run;
 mod scales;

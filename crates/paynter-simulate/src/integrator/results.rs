@@ -45,7 +45,7 @@ impl Integrator<'_> {
     }
 
     /// Whether some law takes a value between its branches, or follows the state through them.
-    fn is_between_branches(&self) -> bool {
+    pub(super) fn is_between_branches(&self) -> bool {
         !self.open.is_empty()
             || !self.system.redundant().is_empty()
             || (0..self.system.surfaces().len()).any(|j| self.system.slides_along(j))

@@ -65,6 +65,7 @@ impl Integrator<'_> {
             _ => self.first_step(span),
         };
         let mut grid = 0u64;
+        let plain = self.is_plain();
         loop {
             self.emit(sink)?;
             if self.t >= end {
@@ -79,7 +80,9 @@ impl Integrator<'_> {
                 // The last step ends at the end, and one at an event, also where rounding leaves a remainder.
                 let remainder = STEP_REMAINDER * h;
                 let to = if to > end - remainder { end } else { self.sample_at(to, remainder) };
-                self.fixed_step(to, to + remainder, span, sink)?;
+                if !plain || !self.plain_step(to, sink)? {
+                    self.fixed_step(to, to + remainder, span, sink)?;
+                }
                 grid += u64::from(self.t >= to - remainder);
             } else {
                 h = self.adapted_step(h, span, sink)?;
@@ -158,15 +161,20 @@ impl Integrator<'_> {
 
     /// Moves to the end of the step.
     pub(super) fn accept(&mut self, to: f64) {
+        self.move_to(to);
+        self.detector.accept_step();
+        if self.detector.update_followed(&mut self.system, to, &self.x, &mut self.tolerance).is_err() {
+            self.detector.follow_none(&mut self.tolerance);
+        }
+    }
+
+    /// Takes the state and its sensitivities at the end of the step for the present ones.
+    pub(super) fn move_to(&mut self, to: f64) {
         let stages = self.solver.stages();
         self.x.copy_from_slice(&stages.end);
         stages.accept();
         self.t = to;
         self.system.accept_step(to);
-        self.detector.accept_step();
-        if self.detector.update_followed(&mut self.system, to, &self.x, &mut self.tolerance).is_err() {
-            self.detector.follow_none(&mut self.tolerance);
-        }
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.accept();
         }
