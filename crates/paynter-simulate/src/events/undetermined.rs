@@ -45,10 +45,11 @@ impl ZeroCrossingDetector {
         }
         let mut found = self.watched(system);
         found.retain(|k| {
+            // What has never been anything has no size yet; the current of a diode that leaks has one of its own.
             let [above, below] = self.visited[*k];
-            // What has never been anything has no size yet.
-            let size = above.max(below);
-            size > 0.0 && known(full, *k, &self.gradients, x, tolerance) > UNDETERMINED_FUNCTION * size
+            let size = self.visited_size(system, *k);
+            let known = known(full, *k, &self.gradients, x, tolerance);
+            above.max(below) > 0.0 && known > UNDETERMINED_FUNCTION * size
         });
         found
     }
@@ -98,8 +99,7 @@ impl ZeroCrossingDetector {
         let by_states = full.by_states(&self.values.data);
         let mut found = Vec::new();
         for k in doubtful {
-            let [above, below] = self.visited[k];
-            let size = above.max(below).max(self.now[k].abs());
+            let size = self.visited_size(system, k).max(self.now[k].abs());
             let known = known(full, k, by_states, &stages.end, tolerance);
             if known > UNDETERMINED_FUNCTION * size && known.is_finite() {
                 let followed = Followed { function: k, size: self.now[k].abs(), start: 0.0, relaxes: false };
