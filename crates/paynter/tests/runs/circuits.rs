@@ -274,20 +274,24 @@ fn branches(draw: &mut Draw, condition: &'static str) -> Circuit {
 /// currents over that leakage, at coarse and at fine tolerances. Written on flows they read that current itself.
 #[test]
 fn diodes_that_hardly_leak_behind_coils() {
-    each(8, |seed| {
-        let mut draw = Draw::new(seed);
-        let condition = [BY_EFFORT, BY_FLOW, BY_BOTH, BY_FLOW][seed as usize % 4];
-        let circuit = branches(&mut draw, condition);
-        let end = draw.between(0.02, 0.09);
-        let text = circuit.text();
-        let tolerances = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
-        let (found, rtol) = outputs_within(&["auto", "stiff"], &tolerances, &text, end, &mut draw);
-        let right = circuit.voltage(end, 20_000);
-        let better = circuit.voltage(end, 40_000);
-        let (y, right) = (last(&found[0]), 2.0 * better - right);
-        let allowed = f64::max(2e-3, 30.0 * rtol) * right.abs().max(1.0);
-        assert!((y - right).abs() <= allowed, "seed {seed}: {y}, not {right} at {rtol}\n{text}");
-    });
+    each(8, branches_that_hardly_leak);
+    // Currents that are alike leave nothing but rounding of what leaks.
+    branches_that_hardly_leak(12);
+}
+
+fn branches_that_hardly_leak(seed: u64) {
+    let mut draw = Draw::new(seed);
+    let condition = [BY_EFFORT, BY_FLOW, BY_BOTH, BY_FLOW][seed as usize % 4];
+    let circuit = branches(&mut draw, condition);
+    let end = draw.between(0.02, 0.09);
+    let text = circuit.text();
+    let tolerances = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
+    let (found, rtol) = outputs_within(&["auto", "stiff"], &tolerances, &text, end, &mut draw);
+    let right = circuit.voltage(end, 20_000);
+    let better = circuit.voltage(end, 40_000);
+    let (y, right) = (last(&found[0]), 2.0 * better - right);
+    let allowed = f64::max(2e-3, 30.0 * rtol) * right.abs().max(1.0);
+    assert!((y - right).abs() <= allowed, "seed {seed}: {y}, not {right} at {rtol}\n{text}");
 }
 
 /// Ladders of diodes and capacitors after Cockcroft and Walton, with ideal diodes or ones that leak, behind a source
