@@ -201,6 +201,8 @@ pub struct Outcome {
     pub states: Vec<f64>,
     /// The time and state that was tried last without success.
     pub tried: Option<(f64, Vec<f64>)>,
+    /// To what each state was known in the end: the absolute tolerance, or what rounding makes of it.
+    pub resolution: Vec<f64>,
     /// Some samples with the values of all variables.
     pub witnesses: Vec<Witness>,
 }

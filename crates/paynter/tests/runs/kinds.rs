@@ -469,6 +469,41 @@ fn sawtooths_of_states() {
     });
 }
 
+/// Triangular waves of a state into a storage that leaks: between their corners they are straight.
+#[test]
+fn triangular_waves_of_states() {
+    each(12, |seed| {
+        let mut draw = Draw::new(seed);
+        let (rate, phase, end) = (draw.between(0.5, 20.0), draw.between(-2.0, 2.0), draw.between(1.0, 4.0));
+        let shape = draw.of(&[0, 1, 2, 3]);
+        let wave = ["asin(sin(ph))", "acos(cos(ph))", "asin(cos(ph))", "acos(sin(ph))"][shape];
+        let text = format!(
+            "model wave {{ signal ph = integral({rate}, {phase}); Se s = {wave}; R r = 1; C c = 1; 1 j; s -> j -> r, c
+                output q = c.q }}"
+        );
+        let (found, rtol) = outputs(&text, end, &mut draw);
+        let law = |ph: f64| match shape {
+            0 => ph.sin().asin(),
+            1 => ph.cos().acos(),
+            2 => ph.cos().asin(),
+            _ => ph.sin().acos(),
+        };
+        // Corners lie at multiples of a quarter turn; between them q' = a + b·s − q is solved exactly.
+        let (mut t, mut q) = (0.0f64, 0.0f64);
+        while t < end {
+            let next = ((phase + rate * t) / (0.5 * PI) + 1e-9).floor() + 1.0;
+            let to = f64::min((next * 0.5 * PI - phase) / rate, end);
+            let h = to - t;
+            let (first, last) = (law(phase + rate * (t + 1e-9 * h)), law(phase + rate * (to - 1e-9 * h)));
+            let slope = (last - first) / h;
+            q = last - slope + (q - first + slope) * (-h).exp();
+            t = to;
+        }
+        let y = last(&found[0]);
+        assert!((y - q).abs() <= (300.0 * rtol).max(1e-7), "seed {seed}: {y}, not {q}\n{text}");
+    });
+}
+
 /// Half-wave rectifiers with a coil and a diode that hardly leaks: between conduction and blocking, small fixed steps.
 #[test]
 fn rectifiers_with_coils() {
