@@ -246,6 +246,7 @@ impl<'a> Integrator<'a> {
             failure,
             t: self.t,
             states: self.x,
+            resolution: self.tolerance.atol,
             tried: self.tried,
             witnesses: Vec::new(),
         };

@@ -34,6 +34,7 @@ impl Integrator<'_> {
             sink(&Sample {
                 t,
                 states: &self.x,
+                rates: self.solver.stages().rates(0),
                 outputs: y,
                 sensitivities: s,
                 unknowns: self.system.unknowns(),
@@ -106,6 +107,7 @@ impl Integrator<'_> {
             sink(&Sample {
                 t: point.t,
                 states: &point.x,
+                rates: &[],
                 outputs: &point.y,
                 sensitivities: &point.s,
                 unknowns: &point.unknowns,

@@ -114,12 +114,13 @@ impl Integrator<'_> {
         self.system.follow_modes(false);
         begun.map_err(|error| self.failure(error))?;
         self.restart();
-        self.note_shared_forces();
+        self.note_sliding();
         Ok(())
     }
 
-    /// Tells of functions that several laws hold at zero, each once.
-    fn note_shared_forces(&mut self) {
+    /// Tells of functions that several laws hold at zero, and of those whose laws enter rates otherwise than linearly,
+    /// each once.
+    fn note_sliding(&mut self) {
         let redundant = self.system.redundant();
         for j in 0..self.system.surfaces().len() {
             let k = self.system.surfaces()[j].relation;
@@ -127,6 +128,11 @@ impl Integrator<'_> {
             let known = |note: &Note| matches!(note, Note::NotUnique { event, .. } if *event == k);
             if (shared || redundant.contains(&k)) && !self.notes.iter().any(known) {
                 self.notes.push(Note::NotUnique { t: self.t, event: k });
+            }
+            let bent = self.system.slides_along(j) && self.system.surfaces()[j].is_bent;
+            let known = |note: &Note| matches!(note, Note::EquivalentControl { event, .. } if *event == k);
+            if bent && !self.notes.iter().any(known) {
+                self.notes.push(Note::EquivalentControl { t: self.t, event: k });
             }
         }
     }
