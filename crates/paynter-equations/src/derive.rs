@@ -8,7 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 use crate::sort::{Definitions, definitions};
-use crate::{Assignment, Constraint, Equations, Input, Output, Reduction, State, dependent, initial, tear};
+use crate::{
+    Assignment, Constraint, Equations, Input, LinearLoop, Output, Reduction, State, dependent, initial, tear,
+};
 
 /// Derives the equations of a causal bond graph.
 pub fn derive(
@@ -50,6 +52,7 @@ pub fn derive_with(
         assignments: Vec::with_capacity(definitions.nodes.len()),
         derivatives: FxHashMap::default(),
         states: states(pool, graph, causality),
+        loops: Vec::new(),
     };
     for (variable, symbol, residual, element) in &definitions.implicit {
         let name = implicit_name(pool, graph, *variable, *symbol);
@@ -58,6 +61,7 @@ pub fn derive_with(
             unknown: *symbol,
             residual: *residual,
             elements: vec![*element],
+            is_rate: false,
         });
     }
     work.compute(pool, graph, &definitions, (&ranges, readings), token)?;
@@ -86,6 +90,7 @@ pub fn derive_with(
         dependent: dependents,
         assignments: work.assignments,
         reduction,
+        loops: work.loops,
         guards,
     })
 }
@@ -99,6 +104,8 @@ pub(crate) struct Work {
     /// Symbols u', u'' … of inputs.
     pub derivatives: FxHashMap<Symbol, Vec<Symbol>>,
     pub states: Vec<State>,
+    /// Linear systems of loops with a pivot that may vanish.
+    pub loops: Vec<LinearLoop>,
 }
 
 /// The independent states: storages in integral causality, then integrators.

@@ -93,8 +93,17 @@ pub(crate) fn reduce(
 impl System {
     /// Solves the system, or returns the rows that have no pivot left.
     pub fn solve(self, pool: &mut Pool, pivots: Pivots) -> Result<Vec<Vec<Expr>>, Vec<usize>> {
+        self.solve_telling(pool, pivots).map(|(solution, _)| solution)
+    }
+
+    /// Solves the system, and tells whether no pivot is one that had better be none.
+    pub fn solve_telling(
+        self,
+        pool: &mut Pool,
+        pivots: Pivots,
+    ) -> Result<(Vec<Vec<Expr>>, bool), Vec<usize>> {
         let n = self.rows.len();
-        let mut symbols = Symbols { pool, right: self.right, prints: Fingerprints::new() };
+        let mut symbols = Symbols { pool, right: self.right, prints: Fingerprints::new(), is_lasting: true };
         let Ok(echelon) = eliminate(&mut symbols, self.rows, n, |symbols, state| {
             Ok::<_, std::convert::Infallible>(symbols.pivot(state, pivots))
         });
@@ -102,7 +111,7 @@ impl System {
         if solved.len() < n {
             return Err((0..n).filter(|i| !solved.contains(i)).collect());
         }
-        Ok(symbols.back_substitute(&echelon))
+        Ok((symbols.back_substitute(&echelon), symbols.is_lasting))
     }
 }
 
@@ -111,6 +120,8 @@ struct Symbols<'a> {
     pool: &'a mut Pool,
     right: Vec<Vec<Expr>>,
     prints: Fingerprints,
+    /// Whether there was always a pivot that cannot vanish.
+    is_lasting: bool,
 }
 
 impl Arithmetic for Symbols<'_> {
@@ -207,6 +218,7 @@ impl Symbols<'_> {
                 candidates.extend(state.row(i).keys().map(|&j| (fill_in(j), i, j)));
             }
             if candidates.is_empty() {
+                self.is_lasting &= last_resort.is_none();
                 return last_resort;
             }
             candidates.sort_unstable();

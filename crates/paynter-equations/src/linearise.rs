@@ -67,7 +67,7 @@ impl Equations {
         let mut diagnostics = Diagnostics::new();
         for group in groups(&rows) {
             // A row without unknowns stands for the one it was kept for.
-            let rate = |u: &usize| pool.name(self.constraints[*u].unknown).starts_with("der(");
+            let rate = |u: &usize| self.constraints[*u].is_rate;
             if group.rows.iter().chain(&group.unknowns).any(rate) {
                 continue;
             }

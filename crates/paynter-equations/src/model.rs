@@ -29,8 +29,21 @@ pub struct Equations {
     pub assignments: Vec<Assignment>,
     /// What was known before the rates of dependent storages were eliminated, where there are any.
     pub reduction: Option<Reduction>,
+    /// Linear systems that algebraic loops were solved by, which may be singular at some values of parameters.
+    pub loops: Vec<LinearLoop>,
     /// What they take for granted about the values of parameters.
     pub guards: CopyOnWrite<Guards>,
+}
+
+/// The linear system of an algebraic loop.
+#[derive(Debug, Clone)]
+pub struct LinearLoop {
+    /// What it is called in messages.
+    pub what: &'static str,
+    /// The rows of its matrix, entries by column.
+    pub rows: Vec<Vec<(usize, Expr)>>,
+    /// The elements that make it.
+    pub elements: Vec<ElementId>,
 }
 
 /// An independent state.
@@ -57,6 +70,8 @@ pub struct Constraint {
     pub residual: Expr,
     /// The elements it comes from.
     pub elements: Vec<ElementId>,
+    /// Whether the unknown is the rate of a state, which differentiation has brought in.
+    pub is_rate: bool,
 }
 
 /// An input with the symbols of its derivatives, as far as the equations need them.

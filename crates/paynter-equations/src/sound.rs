@@ -2,12 +2,16 @@
 //! equations that determine nothing, initial states that contradict each other.
 
 use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::number::short;
 use paynter_base::{Diagnostic, Diagnostics, code};
-use paynter_graph::{BondGraph, Guard, Guards, Variable};
-use rustc_hash::FxHashMap;
+use paynter_graph::{BondGraph, Guard, Guards, Variable, is_regular};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::tolerance::INITIAL_STATE_AGREEMENT;
-use crate::{Dependent, Equations, State};
+use crate::{Dependent, Equations, LinearLoop, State};
+
+/// A message names so many elements and parameters.
+const NAMED: usize = 8;
 
 impl Equations {
     /// Finds what makes the equations useless at the nominal values, and what this hangs on.
@@ -15,6 +19,13 @@ impl Equations {
         let mut guards = Vec::new();
         let mut findings = self.vanishing_divisors(pool, graph, &mut guards);
         findings.extend(self.unsolvable_constraints(pool, graph));
+        for closed in &self.loops {
+            let regular = is_regular(pool, graph, &closed.rows);
+            if !regular {
+                findings.push(singular_at_nominal(pool, graph, closed));
+            }
+            guards.push(Guard::Regular(closed.rows.clone(), regular));
+        }
         let states: FxHashMap<Symbol, &State> =
             self.states.iter().map(|state| (state.symbol, state)).collect();
         for dependent in &self.dependent {
@@ -31,6 +42,34 @@ impl Equations {
             }));
         }
         (findings, Guards::new(pool, graph, guards))
+    }
+}
+
+/// Says that a loop which can be solved for almost all values of parameters cannot at those that they have.
+fn singular_at_nominal(
+    pool: &Pool,
+    graph: &BondGraph,
+    LinearLoop { what, rows, elements }: &LinearLoop,
+) -> Diagnostic {
+    let read: FxHashSet<Symbol> = rows.iter().flatten().flat_map(|(_, entry)| pool.symbols(*entry)).collect();
+    let parameters: Vec<_> =
+        graph.parameters.iter().filter(|parameter| read.contains(&parameter.symbol)).collect();
+    let values: Vec<String> = (parameters.iter().take(NAMED))
+        .map(|parameter| format!("{} = {}", parameter.name, short(parameter.number)))
+        .collect();
+    let names: Vec<String> =
+        elements.iter().take(NAMED).map(|id| format!("`{}`", graph.element(*id).name)).collect();
+    let message = format!(
+        "{what} of {} has no solution, or more than one, at {}: its equations are singular there",
+        names.join(", "),
+        values.join(", ")
+    );
+    let diagnostic = Diagnostic::new(code::SINGULAR_STRUCTURE, message)
+        .help("give other values to these parameters, or break the loop: remove one of its bonds, or add an R or a C where something can circulate or float");
+    let place = elements.first().map(|id| graph.element(*id).span);
+    match parameters.first().map(|parameter| parameter.span).or(place) {
+        Some(span) => diagnostic.at(span),
+        None => diagnostic,
     }
 }
 

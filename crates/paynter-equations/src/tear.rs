@@ -5,12 +5,12 @@
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_graph::{BondGraph, Class, ElementId, Ranges};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Constraint;
 use crate::derive::{Reading, Readings, Work, singular};
 use crate::linear::{self, System};
 use crate::sort::Definitions;
+use crate::{Constraint, LinearLoop};
 use paynter_base::QueryError;
 
 /// Solves one loop; afterwards every node of it has a value.
@@ -46,8 +46,15 @@ pub(crate) fn solve(
         residuals.push(pool.sub(variable, computed));
     }
     let elements = || group.iter().filter_map(|&v| definitions.nodes[v as usize].element);
-    let (solution, kept) = close(pool, residuals, torn, ranges, given.is_empty())
-        .map_err(|()| singular(graph, elements(), "the algebraic loop"))?;
+    let what = "the algebraic loop";
+    let Closed { values: solution, kept, doubtful } = close(pool, residuals, torn, ranges, given.is_empty())
+        .map_err(|()| singular(graph, elements(), what))?;
+    if let Some(rows) = doubtful {
+        let mut list: Vec<ElementId> = elements().collect();
+        list.sort_unstable();
+        list.dedup();
+        work.loops.push(LinearLoop { what, rows, elements: list });
+    }
     for (unknown, residual) in kept {
         let node = definitions.nodes.iter().find(|node| node.symbol == unknown);
         let name = node.map_or_else(String::new, |node| match node.variable {
@@ -58,7 +65,7 @@ pub(crate) fn solve(
         let mut list: Vec<ElementId> = elements().collect();
         list.sort_unstable();
         list.dedup();
-        work.constraints.push(Constraint { name, unknown, residual, elements: list });
+        work.constraints.push(Constraint { name, unknown, residual, elements: list, is_rate: false });
         let value = pool.var(unknown);
         work.values.insert(unknown, value);
     }
@@ -160,8 +167,15 @@ fn tear(
     (tears, order)
 }
 
-/// Torn unknowns with their values, and those kept implicit with their residuals.
-type Closed = (Vec<(Symbol, Expr)>, Vec<(Symbol, Expr)>);
+/// A loop that is closed.
+pub(crate) struct Closed {
+    /// Torn unknowns with their values.
+    pub values: Vec<(Symbol, Expr)>,
+    /// Those kept implicit, with their residuals.
+    pub kept: Vec<(Symbol, Expr)>,
+    /// The rows of the linear system that it was solved by, where a pivot of it may vanish.
+    pub doubtful: Option<Vec<Vec<(usize, Expr)>>>,
+}
 
 /// Solves the closing equations: the part that is linear by elimination, single
 /// nonlinear ones by inversion, if that is wanted; the rest is kept.
@@ -181,9 +195,12 @@ pub(crate) fn close(
             rows.push(row);
             right.push(vec![pool.neg(rest)]);
         }
-        let solved = System { rows, right }.solve(pool, linear::Pivots::Lasting(ranges)).map_err(|_| ())?;
+        let matrix =
+            rows.iter().map(|row: &BTreeMap<usize, Expr>| row.clone().into_iter().collect()).collect();
+        let (solved, is_lasting) =
+            System { rows, right }.solve_telling(pool, linear::Pivots::Lasting(ranges)).map_err(|_| ())?;
         let values = unknowns.into_iter().zip(solved).map(|(symbol, values)| (symbol, values[0])).collect();
-        return Ok((values, Vec::new()));
+        return Ok(Closed { values, kept: Vec::new(), doubtful: (!is_lasting).then_some(matrix) });
     }
     // Unknowns that enter linearly are eliminated by as many equations; the others stay.
     let (mut values, mut residuals, mut kept) = eliminate_linear(pool, residuals, linear, other, ranges);
@@ -201,7 +218,7 @@ pub(crate) fn close(
             kept.clear();
         }
     }
-    Ok((values, kept.into_iter().zip(residuals).collect()))
+    Ok(Closed { values, kept: kept.into_iter().zip(residuals).collect(), doubtful: None })
 }
 
 /// Separates unknowns in which all residuals are jointly linear from the others.

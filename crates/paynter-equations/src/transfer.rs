@@ -122,15 +122,32 @@ fn expanded(
     let columns: Vec<&[Poly]> = pencil.b.iter().map(Vec::as_slice).collect();
     let (characteristic, dynamic) = pencil.matrix.transfer_matrix(&rows, &columns, &work)?;
     let characteristic = primitive(characteristic, &work)?;
-    let denominator = basis.poly_expression(pool, &characteristic);
+    let unreduced = basis.poly_expression(pool, &characteristic);
+    let mut denominator = unreduced;
+    // As powers of roots become what they are roots of, further factors are common.
+    let mut again = basis.has_relations().then(|| Basis::new(pool, &[s]));
+    if let Some(basis) = &mut again
+        && let Some(polynomial) = basis.polynomial(pool, denominator, &work)?
+    {
+        denominator = basis.poly_expression(pool, &primitive(polynomial, &work)?);
+    }
     let mut entries = Vec::new();
     for (output, row) in dynamic.iter().enumerate() {
         for (input, dynamic) in row.iter().enumerate() {
             let sum = dynamic.add(&pencil.d[output][input], &work)?;
             let num = basis.poly_expression(pool, sum.numerator());
             let den = match *sum.denominator() == characteristic {
-                true => denominator,
+                true => unreduced,
                 false => basis.poly_expression(pool, sum.denominator()),
+            };
+            let (num, den) = match &mut again {
+                Some(basis) => {
+                    let quotient = pool.div(num, den);
+                    let lowest = basis.fraction(pool, quotient, &work)?;
+                    let (num, den) = (lowest.numerator(), lowest.denominator());
+                    (basis.poly_expression(pool, num), basis.poly_expression(pool, den))
+                }
+                None => (num, den),
             };
             entries.push(Entry { output, input, num, den });
         }

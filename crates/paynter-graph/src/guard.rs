@@ -1,11 +1,15 @@
 //! Guards: what the stages of a model have taken for granted about the values of its parameters, so that
 //! another value can tell whether they would have come out the same.
 
-use paynter_algebra::{Expr, Interval, Pool, Solution, SolveError, Symbol};
+use paynter_algebra::elimination::{Row, eliminate};
+use paynter_algebra::field::FIELD;
+use paynter_algebra::{Expr, Interval, Pool, Residues, Solution, SolveError, Symbol};
 use rustc_hash::FxHashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::model::{BondGraph, Tolerance, Variable};
+use crate::quantity::Value;
 
 /// The sign of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +80,8 @@ pub enum Guard {
     Signal(Symbol),
     /// The matrix of a field is known to be indefinite, or is not.
     Indefinite(Vec<Vec<Expr>>, bool),
+    /// The square matrix with these rows of entries by column can be inverted, or cannot.
+    Regular(Vec<Vec<(usize, Expr)>>, bool),
 }
 
 impl Guard {
@@ -86,6 +92,7 @@ impl Guard {
             Guard::Solution { residual, .. } => vec![*residual],
             Guard::Signal(_) => Vec::new(),
             Guard::Indefinite(rows, _) => rows.iter().flatten().copied().collect(),
+            Guard::Regular(rows, _) => rows.iter().flatten().map(|(_, entry)| *entry).collect(),
         }
     }
 
@@ -109,6 +116,7 @@ impl Guard {
                     rows.iter().map(|row| row.iter().map(|entry| number(*entry)).collect()).collect();
                 is_indefinite(&rows) == *indefinite
             }
+            Guard::Regular(rows, regular) => is_regular(pool, graph, rows) == *regular,
         }
     }
 }
@@ -187,6 +195,38 @@ impl crate::model::Parameter {
         };
         Interval::closed(self.number - half, self.number + half)
     }
+}
+
+/// Tells whether a square matrix, given by rows of entries by column, can be inverted at the exact values of the
+/// parameters, whatever else its entries read: modulo a prime, where a divisor of them does not vanish.
+pub fn is_regular(pool: &Pool, graph: &BondGraph, rows: &[Vec<(usize, Expr)>]) -> bool {
+    let mut point = Residues::new(1);
+    for parameter in graph.parameters.iter() {
+        let value = match &parameter.value {
+            Value::Written(value) => pool.as_rational(*value).cloned(),
+            Value::Given(value) => Some(value.clone()),
+        };
+        value.iter().for_each(|value| point.set_rational(parameter.symbol, value));
+    }
+    let mut matrix: Vec<Row<u64>> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let mut values = Row::new();
+        for (column, entry) in row {
+            match point.value(pool, *entry) {
+                Some(0) => {}
+                Some(value) => {
+                    values.insert(*column, value);
+                }
+                None => return true,
+            }
+        }
+        matrix.push(values);
+    }
+    let mut field = FIELD;
+    let Ok(echelon) = eliminate(&mut field, matrix, rows.len(), |_, state| {
+        Ok::<_, Infallible>(state.least_fill_in(|_, _| true))
+    });
+    echelon.pivots.len() == rows.len()
 }
 
 /// Tells whether a symmetric matrix of finite entries has a negative eigenvalue, by Cholesky's algorithm. Perfectly

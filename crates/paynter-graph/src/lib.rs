@@ -23,7 +23,7 @@ mod variable;
 pub use amount::Amount;
 pub use causality::{Causality, Decision, Loop, LoopKind, Ranges, Reason, Storage, assign_causality};
 pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};
-pub use guard::{Guard, Guards, Sign, Vanishing};
+pub use guard::{Guard, Guards, Sign, Vanishing, is_regular};
 pub use kind::{Class, Power, Stored, kind_of};
 pub use model::*;
 pub use rational::{RationalFunction, rational_function};

@@ -14,6 +14,7 @@ pub mod program;
 pub mod rates;
 pub mod response;
 pub mod sensitivity;
+mod settled;
 pub mod structure;
 pub mod sweep;
 mod tolerance;

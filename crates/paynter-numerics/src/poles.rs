@@ -48,6 +48,22 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
+    /// Takes transfer functions that vanish but for rounding for zero, and cancels what only rounding tells apart.
+    pub fn forget_rounding(&mut self, vanishes: &dyn Fn(usize, usize) -> bool) {
+        for entry in &mut self.entries {
+            let Factored { output, input, gain, .. } = *entry;
+            if vanishes(output, input) {
+                *entry = Factored::zero(output, input);
+                continue;
+            }
+            let before = entry.zeros.len();
+            let (zeros, poles) = (std::mem::take(&mut entry.zeros), std::mem::take(&mut entry.poles));
+            let found = cancelled(output, input, gain, zeros, poles);
+            let dc = if found.zeros.len() == before { entry.dc } else { found.dc };
+            *entry = Factored { dc, ..found };
+        }
+    }
+
     /// Counts the conserved combinations, and puts their poles to zero where rounding has moved them: numbers that
     /// are exact have their zeros exactly.
     pub fn settle(&mut self, a: &Sparse, is_exact: bool) {
@@ -96,6 +112,11 @@ pub struct Factored {
 }
 
 impl Factored {
+    /// No connection from an input to an output.
+    fn zero(output: usize, input: usize) -> Factored {
+        Factored { output, input, gain: 0.0, dc: Some(0.0), zeros: Vec::new(), poles: Vec::new() }
+    }
+
     /// H(jω) by its factors; infinite or not a number at a pole.
     pub fn at(&self, omega: f64) -> Complex64 {
         let s = Complex64::new(0.0, omega);
@@ -181,8 +202,7 @@ fn exactly(
     let Some(poles) = roots(&polynomials.denominator, token)? else { return Ok(None) };
     let mut entries = Vec::new();
     for (output, input, scale, numerator) in polynomials.numerators {
-        let entry =
-            Factored { output, input, gain: 0.0, dc: Some(0.0), zeros: Vec::new(), poles: Vec::new() };
+        let entry = Factored::zero(output, input);
         if numerator.is_empty() {
             entries.push(entry);
             continue;

@@ -12,6 +12,7 @@ use crate::grid::{self, Frequencies};
 use crate::linalg::Matrices;
 use crate::linear::refused;
 use crate::poles::{ZERO_STATES, expanded};
+use crate::settled::{part_to_change, vanishing_entries};
 use crate::sweep::{Pencil, response};
 
 /// H(jω) for some outputs and inputs.
@@ -86,6 +87,19 @@ pub fn frequency_response(
             grid::adaptive(&evaluate, grid::span(&roots), &roots)?.into_iter().unzip()
         }
     };
+    let mut values = values;
+    if !spectrum.is_some_and(|spectrum| spectrum.exact) {
+        let vanishing = vanishing_entries(
+            &matrices.select(&outputs, &inputs),
+            part_to_change(linear.point.is_none()),
+            token,
+        )?;
+        for values in &mut values {
+            let zeros =
+                values.iter_mut().zip(&vanishing).filter(|(value, is_zero)| **is_zero && value.is_finite());
+            zeros.for_each(|(value, _)| *value = Complex64::ZERO);
+        }
+    }
     Ok(FrequencyResponse { omega, outputs, inputs, values })
 }
 

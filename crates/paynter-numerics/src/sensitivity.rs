@@ -112,6 +112,13 @@ impl FrequencySensitivity {
     }
 }
 
+impl FrequencySensitivity {
+    /// Puts H, or its derivative by a parameter, to zero at all frequencies that are no poles.
+    pub(crate) fn vanish(&mut self, pair: (usize, usize), parameter: Option<usize>) {
+        (0..self.frequencies).for_each(|at| self.replace(pair, parameter, at, Complex64::ZERO));
+    }
+}
+
 impl Solved {
     fn lane(&self, list: &[Lanes], place: usize, k: usize) -> Complex64 {
         if self.singular[k] { Complex64::new(f64::NAN, f64::NAN) } else { list[place].lane(k) }

@@ -85,6 +85,17 @@ pub(crate) const AGREEING_DERIVATIVE: f64 = 1e-9;
 /// The radius of a contour, beside the root, below which the root is too near to another to be differentiated.
 pub(crate) const SMALLEST_CONTOUR: f64 = 1e-9;
 
+/// By this part entries are changed to tell a response from rounding: far above rounding, far below what anybody
+/// measures.
+pub(crate) const CHANGED_ENTRY: f64 = 1e-9;
+/// The same of entries that are known as well as an operating point is.
+pub(crate) const CHANGED_TANGENT: f64 = 1e-8;
+/// A response that is at most this part of what such changes make of it is nothing but rounding, which changes entries by
+/// a millionth of that.
+pub(crate) const LEFT_BY_ROUNDING: f64 = 1e-2;
+/// On a circle round zero a function has no pole there if what belongs to it is below this part of what the function is
+/// made of.
+pub(crate) const POLE_PART: f64 = 1e-9;
 /// The change of a root or gain for a change of the parameter by its own size, beside the root or gain, below
 /// which the derivative is zero.
 pub(crate) const VANISHING_CHANGE: f64 = 1e-11;
@@ -141,6 +152,9 @@ pub(crate) const DISTINCT_POINTS: f64 = 1e-6;
 /// Steady states whose parts are below this part of the initial state do not differ in them: Newton's method goes
 /// towards a zero of several orders for ever.
 pub(crate) const FAINT_STATE: f64 = 1e-9;
+
+/// Nor where they differ by less than this part of where Newton's method came from: some units in the last place.
+pub(crate) const ROUNDED_SEED: f64 = 1e-14;
 
 /// The same beside what makes the points up, which rounding may move by so much.
 pub(crate) const ROUNDED_POINTS: f64 = 1e-11;
@@ -302,6 +316,12 @@ pub(crate) const LONGEST_FOLLOWED_STEP: f64 = 1e40;
 
 /// Steps of the homotopy that turns the residual of the start down to zero.
 pub(crate) const HOMOTOPY_STEPS: usize = 200;
+
+/// Where a solution of the homotopy is further from what the tangent predicts than this part of its move, it may be one
+/// of another branch.
+pub(crate) const STRAYED_HOMOTOPY: f64 = 0.5;
+/// Steps shorter than this are not guided by tangents: at the start laws may have none.
+pub(crate) const UNGUIDED_HOMOTOPY_STEP: f64 = 1e-3;
 
 /// The smallest of them, as a part of the way: a path that needs shorter ones turns back.
 pub(crate) const SMALLEST_HOMOTOPY_STEP: f64 = 1e-5;

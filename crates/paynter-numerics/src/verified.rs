@@ -30,6 +30,9 @@ const CHECKED_POLES_OF_STATES: usize = 160;
 /// The response is checked with its derivatives by so many parameters.
 const CHECKED_PARAMETERS: usize = 3;
 
+/// Of a linear model it is one for so many frequencies: a solution for each takes a tenth of those for so many.
+const FREQUENCIES_PER_PARAMETER: usize = 20;
+
 /// The places of those among so many parameters by which derivatives are checked.
 pub(crate) fn places_to_check(count: usize) -> Vec<usize> {
     a_few(CHECKED_PARAMETERS, count)
@@ -276,46 +279,64 @@ impl Linearised<'_> {
 
     /// Takes derivatives of simple poles and zeros from the graph's own equations where the state equations have lost
     /// their digits, and withholds those that neither of them knows: not a number. `parameters` are places in the
-    /// model. Of a nonlinear model nothing is compared: its entries change with the point.
+    /// model. Of a nonlinear model those by the parameters in `verified` are compared with differences between rests, and
+    /// all those of a root withheld that rounding decides.
     pub fn reconcile_roots(
         &self,
         pool: &mut Pool,
         parameters: &[usize],
+        verified: &[(usize, Moved)],
         roots: &mut RootSensitivities,
     ) -> Result<(), QueryError> {
-        if self.linear.point.is_some() {
+        let is_moving = self.linear.point.is_some();
+        if is_moving && verified.is_empty() {
             return Ok(());
         }
-        let (_, ()) = self.check(pool, &[], |pool, pencil| {
-            let poles = roots.poles.iter_mut().map(|mode| (None, mode));
-            let zeros = roots.zeros.iter_mut().map(|(entry, mode)| (Some(*entry), mode));
-            let mut simple: Vec<(Root, &mut Mode)> = (poles.chain(zeros))
-                .filter(|(_, mode)| mode.multiplicity == 1)
-                .map(|(entry, mode)| (Root { value: mode.value, entry }, mode))
-                .collect();
+        let poles = roots.poles.iter_mut().map(|mode| (None, mode));
+        let zeros = roots.zeros.iter_mut().map(|(entry, mode)| (Some(*entry), mode));
+        let mut simple: Vec<(Root, &mut Mode)> = (poles.chain(zeros))
+            .filter(|(_, mode)| mode.multiplicity == 1)
+            .map(|(entry, mode)| (Root { value: mode.value, entry }, mode))
+            .collect();
+        let moves = if is_moving { verified } else { &[] };
+        let (_, checks) = self.check(pool, moves, |pool, pencil| {
+            if is_moving {
+                let derivatives = |mode: &Mode| {
+                    parameters.iter().copied().zip(mode.derivatives.iter().copied()).collect::<Vec<_>>()
+                };
+                let given: Vec<_> = simple.iter().map(|(root, mode)| (*root, derivatives(mode))).collect();
+                let (checks, settled) = pencil.check_root_derivatives(&given)?;
+                let loose = simple.iter_mut().zip(settled).filter(|(_, is_settled)| !is_settled);
+                loose.for_each(|((_, mode), _)| mode.withhold());
+                return Ok(checks);
+            }
             let asked: Vec<Root> = simple.iter().map(|(root, _)| *root).collect();
             let found = pencil.root_derivatives(pool, &asked, parameters).unwrap_or_default();
+            let mut most: Option<f64> = None;
             for ((_, mode), own) in simple.iter_mut().zip(found) {
                 if let Some(own) = own {
-                    mode.reconcile(&own);
+                    let residual = mode.reconcile(&own);
+                    most = Some(most.map_or(residual, |most| most.max(residual)));
                 }
             }
-            Ok(())
+            let what = "the derivatives of poles and zeros".to_owned();
+            Ok(most.map(|residual| Check { what, residual }).into_iter().collect())
         })?;
+        roots.checks.extend::<Vec<Check>>(checks);
         Ok(())
     }
 
     /// Checks static gains, and their derivatives by those parameters whose moves are given, by place in the model, in
     /// the order of `parameters`; calculates all anew where they have lost their digits. What is little beside the
     /// response at a frequency is nothing. Gains within conserved amounts are not compared: the equations are singular
-    /// there.
+    /// there. Those of transfer functions in which poles at zero cancel are means on a circle `around` zero.
     pub fn check_gains(
         &self,
         pool: &mut Pool,
         gains: &mut [Gain],
         parameters: &[usize],
         verified: &[(usize, Moved)],
-        omega: f64,
+        (omega, around): (f64, Option<f64>),
     ) -> Result<(Vec<Check>, bool), QueryError> {
         if gains.iter().all(|gain| gain.is_within_conserved) {
             return Ok(Default::default());
@@ -336,10 +357,10 @@ impl Linearised<'_> {
         let (few, every) = (given(gains, &some), given(gains, &all));
         let moves = if self.linear.point.is_some() { verified } else { &[] };
         let (mut checks, (found, anew)) = self.check(pool, moves, |pool, pencil| {
-            match pencil.check_static(pool, "the static gain", &few, omega) {
+            match pencil.check_static(pool, "the static gain", &few, (omega, around)) {
                 Ok(found) => Ok((found, None)),
                 Err(contradiction) if pencil.is_linear() => {
-                    let anew = pencil.solve_static(pool, &every, omega).ok_or(contradiction)?;
+                    let anew = pencil.solve_static(pool, &every, (omega, around)).ok_or(contradiction)?;
                     Ok((Vec::new(), Some(anew)))
                 }
                 Err(contradiction) => Err(contradiction),
@@ -407,7 +428,12 @@ impl Linearised<'_> {
             entries.iter().map(entry).collect()
         };
         let count = if frozen && self.linear.point.is_some() { 0 } else { found.parameters.len() };
-        let some = entries(&places_to_check(count));
+        // Differences between rests have been paid for.
+        let most = match self.linear.point {
+            None => (found.omega.len() / FREQUENCIES_PER_PARAMETER).clamp(1, CHECKED_PARAMETERS),
+            Some(_) => CHECKED_PARAMETERS,
+        };
+        let some = entries(&a_few(most, count));
         let all = entries(&(0..count).collect::<Vec<_>>());
         let responses = Responses {
             what: "the response",

@@ -58,6 +58,7 @@ fn solved_start(
         dependent: Vec::new(),
         assignments: Vec::new(),
         reduction: None,
+        loops: Vec::new(),
         guards: Default::default(),
         constraints: equations.constraints.clone(),
         inputs: equations.inputs.clone(),

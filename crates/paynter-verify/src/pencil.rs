@@ -38,7 +38,7 @@ pub struct Pencil<'a> {
 pub(crate) type Mixed = [Vec<(usize, f64)>; 2];
 
 /// What a parameter changes in linear equations: what stands in rows, and in outputs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Moved {
     pub rows: Vec<(usize, Mixed)>,
     pub outputs: Vec<Mixed>,

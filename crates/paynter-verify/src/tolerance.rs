@@ -48,6 +48,14 @@ pub(crate) const ROUNDING_CHANGES: f64 = 1e-2;
 pub(crate) const DERIVATIVE_FLOOR: f64 = 1e-9;
 /// Whatever such changes make of them, this part of what they could be is rounding.
 pub(crate) const DERIVATIVE_ROUNDING: f64 = 1e-13;
+/// Differences of entries between two sides are known to so many times what those to each side differ by: rounding may be
+/// a few times as large in the one as in the other.
+pub(crate) const DIFFERENCE_DOUBT: f64 = 4.0;
+/// Derivatives of a root that differ by no more than such a change would move it by this part of its size are blurred:
+/// beside another root both lose so many digits.
+pub(crate) const BLURRED_MOVE: f64 = 1e-6;
+/// A root that a change of a parameter by its own size moves by this part of its size does not move.
+pub(crate) const UNSEEN_MOVE: f64 = 1e-11;
 /// A pivot is at least this part of its row: enough for two or three further digits.
 pub(crate) const PIVOT: f64 = 0.1;
 /// Sweeps in which rows and columns are brought to one size.

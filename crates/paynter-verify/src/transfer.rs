@@ -22,6 +22,19 @@ pub struct Given {
     pub value: Complex64,
 }
 
+/// So many points of the upper half of a circle give a mean on it: the error falls as the radius, beside the distance of
+/// the nearest pole, to twice their power.
+const CIRCLE_POINTS: usize = 12;
+
+/// Where values are compared.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// At a number s.
+    At(Complex64),
+    /// At zero, where poles cancel: the mean on a circle of this radius.
+    Around(f64),
+}
+
 /// The derivative of an output driven by an input by a parameter, and how large what it is the difference of is.
 type DerivativeEntry = (usize, usize, usize, Complex64, f64);
 
@@ -44,20 +57,34 @@ impl Pencil<'_> {
     /// equations are not linear, and says which of them were compared. Nothing is said at a pole.
     pub fn check_transfer(&self, pool: &mut Pool, what: &str, s: Complex64, given: &[Given]) -> Checked {
         let Some(right) = self.values(pool, s, given, None) else { return Ok(Vec::new()) };
-        self.compare(pool, what, s, given, &right)
+        self.compare(pool, what, Place::At(s), given, &right)
     }
 
-    /// Checks static gains and their derivatives. Beside what they are at a frequency, little is nothing.
-    pub fn check_static(&self, pool: &mut Pool, what: &str, given: &[Given], omega: f64) -> Checked {
-        let Some(right) = self.static_values(pool, given, omega) else { return Ok(Vec::new()) };
-        self.compare(pool, what, Complex64::ZERO, given, &right)
+    /// Checks static gains and their derivatives. Beside what they are at a frequency, little is nothing. Where poles at
+    /// zero cancel, they are means on a circle of some radius `around` zero.
+    pub fn check_static(
+        &self,
+        pool: &mut Pool,
+        what: &str,
+        given: &[Given],
+        (omega, around): (f64, Option<f64>),
+    ) -> Checked {
+        let Some(right) = self.static_values(pool, given, (omega, around)) else { return Ok(Vec::new()) };
+        let place = around.map_or(Place::At(Complex64::ZERO), Place::Around);
+        self.compare(pool, what, place, given, &right)
     }
 
     /// The static gains and their derivatives that the equations give in the place of those given; nothing where
     /// entries changed by rounding change one of them.
-    pub fn solve_static(&self, pool: &mut Pool, given: &[Given], omega: f64) -> Option<Vec<f64>> {
-        let found = self.static_values(pool, given, omega)?;
-        let moved = self.values(pool, Complex64::ZERO, given, Some((1, ENTRY_CHANGE)))?;
+    pub fn solve_static(
+        &self,
+        pool: &mut Pool,
+        given: &[Given],
+        (omega, around): (f64, Option<f64>),
+    ) -> Option<Vec<f64>> {
+        let found = self.static_values(pool, given, (omega, around))?;
+        let place = around.map_or(Place::At(Complex64::ZERO), Place::Around);
+        let moved = self.values_at(pool, place, given, Some((1, ENTRY_CHANGE)))?;
         let settled = |((value, size), (other, _)): (&Sum, &Sum)| {
             let (value, other) = ((*value)?, (*other)?);
             // Sizes are in the measure of transfer values, which agree to a part of what they are not below.
@@ -70,8 +97,14 @@ impl Pencil<'_> {
 
     /// The static gains and their derivatives, and how large what makes them up is: the response at a frequency among
     /// it, and for a derivative what changes the gain by its own size.
-    fn static_values(&self, pool: &mut Pool, given: &[Given], omega: f64) -> Option<Vec<Sum>> {
-        let mut right = self.values(pool, Complex64::ZERO, given, None)?;
+    fn static_values(
+        &self,
+        pool: &mut Pool,
+        given: &[Given],
+        (omega, around): (f64, Option<f64>),
+    ) -> Option<Vec<Sum>> {
+        let place = around.map_or(Place::At(Complex64::ZERO), Place::Around);
+        let mut right = self.values_at(pool, place, given, None)?;
         let others = self.values(pool, Complex64::new(0.0, omega), given, None)?;
         for ((_, size), (other, _)) in right.iter_mut().zip(others) {
             *size = other.map_or(*size, |other| size.max(other.norm()));
@@ -93,7 +126,7 @@ impl Pencil<'_> {
     }
 
     /// Compares what is given with what the equations say.
-    fn compare(&self, pool: &mut Pool, what: &str, s: Complex64, given: &[Given], right: &[Sum]) -> Checked {
+    fn compare(&self, pool: &mut Pool, what: &str, place: Place, given: &[Given], right: &[Sum]) -> Checked {
         let mut missed: Vec<(f64, usize)> = Vec::new();
         for (at, (given, (value, size))) in given.iter().zip(right).enumerate() {
             let Some(value) = value.filter(|_| given.value.is_finite()) else { continue };
@@ -107,13 +140,17 @@ impl Pencil<'_> {
         // Near a pole, or where terms cancel, entries decide that nobody knows so well.
         let moved = match far.is_empty() {
             true => None,
-            false => self.values(pool, s, given, Some((1, ENTRY_CHANGE))),
+            false => self.values_at(pool, place, given, Some((1, ENTRY_CHANGE))),
         };
         let explained = |at: usize| match (right[at].0, moved.as_ref().and_then(|moved| moved[at].0)) {
             (Some(a), Some(b)) => (a - b).norm() > EXPLAINED * (a - given[at].value).norm(),
             _ => false,
         };
-        let what = format!("{what}{} at {} rad/s", with_sensitivities(given, near), short(s.im));
+        let omega = match place {
+            Place::At(s) => s.im,
+            Place::Around(_) => 0.0,
+        };
+        let what = format!("{what}{} at {} rad/s", with_sensitivities(given, near), short(omega));
         let Some((residual, at)) = far.iter().find(|(_, at)| !explained(*at)) else {
             let residual = near.first().map(|(residual, _)| *residual);
             return Ok(residual.map(|residual| Check { what, residual }).into_iter().collect());
@@ -150,6 +187,31 @@ impl Pencil<'_> {
             (change <= TRANSFER).then_some((value, change))
         };
         Some(given.iter().zip(found.iter().zip(&moved)).map(of).collect())
+    }
+
+    /// What the values should be at a place, and how large what makes them up is.
+    fn values_at(
+        &self,
+        pool: &mut Pool,
+        place: Place,
+        given: &[Given],
+        change: Option<(u64, f64)>,
+    ) -> Option<Vec<Sum>> {
+        let radius = match place {
+            Place::At(s) => return self.values(pool, s, given, change),
+            Place::Around(radius) => radius,
+        };
+        // Below the real axis values are conjugate to those above it.
+        let mut means: Vec<Sum> = vec![(Some(Complex64::ZERO), 0.0); given.len()];
+        for k in 0..CIRCLE_POINTS {
+            let angle = std::f64::consts::PI * (k as f64 + 0.5) / CIRCLE_POINTS as f64;
+            let found = self.values(pool, Complex64::from_polar(radius, angle), given, change)?;
+            for ((mean, size), (value, own)) in means.iter_mut().zip(found) {
+                *mean = mean.zip(value).map(|(mean, value)| mean + value.re / CIRCLE_POINTS as f64);
+                *size += own / CIRCLE_POINTS as f64;
+            }
+        }
+        Some(means)
     }
 
     /// What the values should be, and how large what makes them up is.

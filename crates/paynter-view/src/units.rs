@@ -1,7 +1,7 @@
 //! The units that people are shown: those that a model declares. Numbers in JSON are in SI.
 
 use paynter_graph::dimension::Unit;
-use paynter_graph::{BondGraph, flat_name};
+use paynter_graph::{BondGraph, Variable, flat_name};
 use paynter_simulate::experiment::{CostGradient, CostKind, Simulation};
 
 /// A declared unit and its size in SI; of what is declared in none, SI itself.
@@ -119,4 +119,13 @@ mod tests {
         assert_eq!(per(Some("V"), None).as_deref(), Some("V"));
         assert_eq!(per(None, None), None);
     }
+}
+
+/// The SI unit of a storage's state, where its domain is known.
+pub fn state_unit(graph: &BondGraph, variable: Variable) -> Option<String> {
+    let Variable::State(id, port) = variable else { return None };
+    let element = graph.element(id);
+    let info = element.ports.get(port as usize)?.domain?.info();
+    let (_, unit) = element.stored()?.quantity(info)?;
+    Some(unit.to_owned())
 }

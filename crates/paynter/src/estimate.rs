@@ -111,6 +111,6 @@ impl Answer<Estimation> {
 impl Answer<Vec<Plan>> {
     /// The document.
     pub fn document(&self, spelling: &dyn Spelling) -> json::EstimationPlans {
-        json::EstimationPlans::new(&self.graph.name, &self.result, self.diagnostics(spelling))
+        json::EstimationPlans::new(&self.graph, &self.result, self.diagnostics(spelling))
     }
 }

@@ -7,6 +7,7 @@ use crate::table::{aligned, columns};
 use crate::tolerance::{ROUNDED_COST, SAME_COST};
 use crate::{input, picture};
 use paynter::estimate::{Estimate, EstimateOptions, Estimation, Logarithmic, Part, Plan, PlanOptions};
+use paynter::json::EstimationPlan;
 use paynter::number::{plain, significant};
 use paynter::{Diagnostic, Diagnostics, Model, code, figures};
 
@@ -133,7 +134,9 @@ fn plan(
         .plan(options, &planned, global.token())
         .map_err(|reason| Answer::unanswered(global, &model.sources_with(&options.data), reason))?;
     let output = output(global, answer.document(&CommandLine), |document| {
-        let texts = answer.iter().map(|plan| planned_text(&document.model, plan)).collect::<Vec<_>>();
+        let noise = document.plans.iter().map(|plan| noise(plan).join(", "));
+        let texts = answer.iter().zip(noise).map(|(plan, noise)| planned_text(&document.model, plan, &noise));
+        let texts = texts.collect::<Vec<_>>();
         format!("{}{}", texts.join("\n"), compared(&answer))
     });
     Ok(Answer::told(output, answer.findings.clone(), answer.sources.clone()))
@@ -160,17 +163,26 @@ fn compared(plans: &[Plan]) -> String {
     format!("\n{}", aligned(&headings, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>()))
 }
 
-fn planned_text(model: &str, plan: &Plan) -> String {
-    let noise = plan.noise.iter().map(|(name, noise)| format!("{name} {}", plain(*noise, 3)));
+/// The noise of each output, in declared units.
+fn noise(plan: &EstimationPlan) -> Vec<String> {
+    let one = |(name, noise): (&String, &f64)| {
+        let shown = plan.noise_shown.get(name).cloned().unwrap_or_default();
+        let unit = shown.unit.as_deref().map(paynter::number::unit);
+        let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+        format!("{name} {}{unit}", plain(shown.of(*noise), 3))
+    };
+    plan.noise.iter().map(one).collect()
+}
+
+fn planned_text(model: &str, plan: &Plan, noise: &str) -> String {
     let mut text = format!(
-        "{model}: an experiment with {}, {} samples {}, noise of {} (SI)\n\n",
+        "{model}: an experiment with {}, {} samples {}, noise of {noise}\n\n",
         plan.name,
         plan.samples,
         match plan.even {
             true => format!("every {} s", significant(plan.sample_time)),
             false => format!("{} s apart on average", significant(plan.sample_time)),
         },
-        noise.collect::<Vec<_>>().join(", ")
     );
     let rows: Vec<[String; 5]> = plan
         .predictions
@@ -231,8 +243,11 @@ fn text(found: &Estimation) -> String {
         text.push_str(&format!("  {near} of {} starts reach this cost\n", found.starts.len()));
     }
     for profile in &found.profiles {
-        let factor = found.estimates.iter().find(|e| e.name == profile.name).map_or(1.0, |e| e.factor);
-        text.push_str(&format!("  profile likelihood of {}: {}\n", profile.name, profile.words(factor)));
+        let estimate = found.estimates.iter().find(|e| e.name == profile.name);
+        let unit = estimate.and_then(|e| e.unit.as_deref()).map(paynter::number::unit);
+        let unit = unit.map_or_else(String::new, |unit| format!(" [{unit}]"));
+        let words = profile.words(estimate.map_or(1.0, |e| e.factor));
+        text.push_str(&format!("  profile likelihood of {}{unit}: {words}\n", profile.name));
     }
     for line in found.sources() {
         text.push_str(&format!("  {line}\n"));

@@ -319,8 +319,9 @@ fn modes(document: &Sensitivity) -> String {
         for (derivative, unit) in gain.sensitivities.iter().zip(units) {
             let path = format!("{} / {}{}", gain.output, gain.input, gain.shown.brackets());
             let parameter = format!("{}{}", derivative.parameter, unit.brackets());
-            let by = gain.shown.per(unit).of(derivative.value);
-            rows.push([path, significant(gain.shown.of(gain.value)), parameter, significant(by)]);
+            let by = derivative.value.map(|value| significant(gain.shown.per(unit).of(value)));
+            let by = by.unwrap_or_else(|| "–".to_owned());
+            rows.push([path, significant(gain.shown.of(gain.value)), parameter, by]);
         }
     }
     if !rows.is_empty() {

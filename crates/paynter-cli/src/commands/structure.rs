@@ -43,12 +43,15 @@ fn text(structure: &Structure) -> String {
     }
     if !structure.conserved.is_empty() {
         text.push_str("\nConserved quantities\n");
-        let rows: Vec<[String; 3]> = structure
+        let rows: Vec<[String; 4]> = structure
             .conserved
             .iter()
-            .map(|c| [c.sum.clone(), "=".to_owned(), significant(c.total)])
+            .map(|c| {
+                let unit = c.total_unit.clone().unwrap_or_default();
+                [c.sum.clone(), "=".to_owned(), significant(c.total), unit]
+            })
             .collect();
-        text.push_str(&columns(["SUM", "", "TOTAL"], &rows));
+        text.push_str(&columns(["SUM", "", "TOTAL", ""], &rows));
         text.push('\n');
     }
     reach(&mut text, "controllable", &structure.controllability);

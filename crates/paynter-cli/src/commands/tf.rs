@@ -91,7 +91,8 @@ fn text(transfer: &Transfer) -> String {
         }
     }
     for entry in &transfer.entries {
-        text.push_str(&format!("\n{} / {}\n", entry.output, entry.input));
+        let unit = entry.value_unit.as_ref().map_or_else(String::new, |unit| format!(" [{unit}]"));
+        text.push_str(&format!("\n{} / {}{unit}\n", entry.output, entry.input));
         text.push_str(&denominators.stacked(&entry.num, &entry.den));
     }
     text

@@ -17,7 +17,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::derive::{Work, singular};
 use crate::sort::{Definitions, Rate};
-use crate::{Constraint, Dependent, Output, tear};
+use crate::tear::Closed;
+use crate::{Constraint, Dependent, LinearLoop, Output, tear};
 use differentiate::{affected, needed_constraints, total_derivatives};
 
 /// Eliminates the rates of dependent states from all equations and returns
@@ -263,11 +264,16 @@ impl Elimination<'_> {
         elements: &[ElementId],
     ) -> Result<Vec<(Symbol, Expr)>, QueryError> {
         self.open.retain(|s| !unknowns.contains(s));
-        let (values, kept) = tear::close(self.pool, residuals, unknowns, self.ranges, true)
-            .map_err(|()| singular(self.graph, self.group(elements), "the mutual dependence"))?;
+        let what = "the mutual dependence";
+        let Closed { values, kept, doubtful } =
+            tear::close(self.pool, residuals, unknowns, self.ranges, true)
+                .map_err(|()| singular(self.graph, self.group(elements), what))?;
+        let of = |rows| LinearLoop { what, rows, elements: elements.to_vec() };
+        self.work.loops.extend(doubtful.map(of));
         for (unknown, residual) in kept {
             let name = self.pool.name(unknown).to_owned();
-            self.work.constraints.push(Constraint { name, unknown, residual, elements: elements.to_vec() });
+            let elements = elements.to_vec();
+            self.work.constraints.push(Constraint { name, unknown, residual, elements, is_rate: true });
         }
         Ok(values)
     }

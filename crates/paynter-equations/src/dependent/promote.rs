@@ -59,7 +59,13 @@ impl Elimination<'_> {
                 let residual = without_root(self.pool, state, entry.value);
                 let name = self.pool.name(rate).to_owned();
                 let elements = vec![entry.rate.element];
-                self.work.constraints.push(Constraint { name, unknown: rate, residual, elements });
+                self.work.constraints.push(Constraint {
+                    name,
+                    unknown: rate,
+                    residual,
+                    elements,
+                    is_rate: true,
+                });
             }
         }
         Ok(())

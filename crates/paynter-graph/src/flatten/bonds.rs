@@ -341,6 +341,7 @@ impl<'a> Flattener<'a, '_> {
         let help = match kind_of(element.kind).ports() {
             Ports::Any => "a junction takes any number of bonds: write its name alone",
             Ports::Fixed(2) => "a two-port has the ports 1 and 2",
+            Ports::Field if element.ports.len() <= 1 => "it has one port: write its name alone",
             Ports::Field => "ports are numbered from 1 to the number in its brackets",
             Ports::Fixed(_) => "it has one port: write its name alone",
         };

@@ -13,7 +13,7 @@ use super::order::Sets;
 use crate::dimension::Dimension;
 use crate::domain::{Domain, DomainInfo, DomainSet};
 use crate::kind::{Class, Stored, kind_of};
-use crate::model::{BondId, ElementId, is_junction};
+use crate::model::{BondId, ElementId, Kind, is_junction};
 
 /// Bonds of one domain.
 #[derive(Debug, Clone)]
@@ -115,7 +115,13 @@ impl Flattener<'_, '_> {
                     let inverse = dimension.power(-1, 1);
                     let is_inverse =
                         inverse.is_some_and(|d| !DomainSet::filter(|info| of(info) == d).is_empty());
-                    let remedy = if is_inverse { "write 1/(…) of it" } else { "check its unit" };
+                    let remedy = match (is_inverse, with_value_in(dimension)) {
+                        (true, _) => "write 1/(…) of it".to_owned(),
+                        (false, Some(other)) => {
+                            format!("the value of a {} is in {dimension}; is that meant?", other.word())
+                        }
+                        (false, None) => "check its unit".to_owned(),
+                    };
                     self.report.push(
                         diagnostic.help(format!("the value of {} is {meaning}: {remedy}", kind.word())),
                     );
@@ -252,8 +258,18 @@ impl Flattener<'_, '_> {
                 .domains
                 .iter()
                 .any(|a| second.domains.iter().any(|b| link_fits(a, b, inverse, is_gyrator)));
-        let help =
-            if is_upside_down { format!("{meaning}: write 1/(…) of it") } else { meaning.to_owned() };
+        let pairs = |gyrator: bool| {
+            let fits = |a: &DomainInfo| second.domains.iter().any(|b| link_fits(a, b, link.modulus, gyrator));
+            link.modulus.is_some() && first.domains.iter().any(fits)
+        };
+        let help = match (is_upside_down, pairs(!is_gyrator)) {
+            (true, _) => format!("{meaning}: write 1/(…) of it"),
+            (false, true) => {
+                let other = if is_gyrator { Class::Transformer } else { Class::Gyrator };
+                format!("{meaning}; this is the modulus of a {}", other.kind().word())
+            }
+            (false, false) => meaning.to_owned(),
+        };
         self.report.push(diagnostic.help(help));
     }
 
@@ -281,6 +297,14 @@ impl Flattener<'_, '_> {
 }
 
 /// Whether a two-port may stand between two domains: its modulus fits and power is conserved.
+/// The kind of element whose value has a dimension, in some domain.
+fn with_value_in(dimension: Dimension) -> Option<Kind> {
+    [Kind::R, Kind::C, Kind::I].into_iter().find(|kind| {
+        let of = kind_of(*kind).value();
+        of.is_some_and(|(_, of)| !DomainSet::filter(|info| of(info) == dimension).is_empty())
+    })
+}
+
 fn link_fits(a: &DomainInfo, b: &DomainInfo, modulus: Option<Dimension>, gyrator: bool) -> bool {
     let ratios = if gyrator {
         [a.effort_dimension.over(b.flow_dimension), b.effort_dimension.over(a.flow_dimension)]

@@ -329,7 +329,11 @@ impl<'a> Flattener<'a, '_> {
         match (a.dim, b.dim) {
             (Dim::Hard(x), Dim::Hard(y)) if x != y => {
                 let message = format!("{x} and {y} cannot be {verb}");
-                self.report.push(Diagnostic::new(code::UNIT_MISMATCH, message).at(span));
+                let help = format!(
+                    "give both one unit, or multiply by what is missing: the first is in {} times the unit of the second",
+                    x.over(y)
+                );
+                self.report.push(Diagnostic::new(code::UNIT_MISMATCH, message).at(span).help(help));
                 Dim::Unknown
             }
             (Dim::Hard(d), _) | (_, Dim::Hard(d)) => Dim::Hard(d),

@@ -5,11 +5,11 @@ use paynter_base::{Span, code};
 use super::{Parsed, Parser};
 use crate::SyntaxKind;
 use crate::ast::{
-    Argument, Bonds, Bounds, Causality, Expr, ExprKind, For, Init, Kind, Param, Path, Port, Prefer, Quantity,
-    Statement, Tolerance, Use,
+    Argument, Bonds, Bounds, Causality, Expr, ExprKind, For, Init, KINDS, Kind, Param, Path, Port, Prefer,
+    Quantity, Statement, Tolerance, Use,
 };
 use crate::lexer::normalised;
-use crate::words::{self, Word};
+use crate::words::{self, STATEMENTS, Word};
 
 const BOND: &str = "a bond is written `a -> b`, several `a -> b, c` or `a -> b -> c`";
 
@@ -233,6 +233,13 @@ impl Parser<'_> {
         is
     }
 
+    /// Whether the next word is one that statements begin with, before a name.
+    fn begins_statement(&self) -> bool {
+        let word = self.next_text();
+        let is_known = STATEMENTS.contains(&word) || KINDS.iter().any(|(kind, _)| *kind == word);
+        is_known && self.lookahead(1) == SyntaxKind::Ident
+    }
+
     /// Reads the value of a definition, and mends habits of other notations after it.
     pub(super) fn value(&mut self) -> Parsed<Expr> {
         let value = self.expression()?;
@@ -245,7 +252,10 @@ impl Parser<'_> {
             }
             SyntaxKind::Ident if self.next_text() != "in" && !self.newline => {
                 let word = super::shortened(self.next_text());
-                let help = format!("a unit stands in brackets, `[{word}]`; a product is written with `*`");
+                let help = match self.begins_statement() {
+                    true => "statements stand on lines of their own, or with `;` between them".to_owned(),
+                    false => format!("a unit stands in brackets, `[{word}]`; a product is written with `*`"),
+                };
                 self.unexpected("the end of the value", help)
             }
             _ => Some(value),

@@ -12,6 +12,7 @@ use paynter_graph::{BondGraph, Value};
 use super::{LinearModel, refused};
 use crate::linalg::{Matrices, exact_values};
 use crate::poles::{EIGENVALUE_STATES, EXACT_STATES, NoPoles, Spectrum, spectrum};
+use crate::settled::{part_to_change, vanishing_entries};
 
 impl LinearModel {
     /// The matrices in exact numbers, where the model is of moderate order.
@@ -74,6 +75,12 @@ impl LinearModel {
             NoPoles::NoConvergence => refuse("the eigenvalue iteration does not converge".to_owned()),
         });
         let mut found = found?;
+        if self.point.is_some() {
+            // Numbers rounded with the point are exact zeros no more, and do not cancel exactly.
+            let vanishing = vanishing_entries(matrices, part_to_change(false), token)?;
+            let inputs = matrices.inputs();
+            found.forget_rounding(&|output, input| vanishing[output * inputs + input]);
+        }
         let is_exact = self.point.is_none() && found.exact;
         found.settle(&matrices.a, is_exact);
         Ok(found)

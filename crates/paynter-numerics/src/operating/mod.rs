@@ -22,11 +22,15 @@ use std::collections::BTreeMap;
 use paynter_algebra::{Expr, Node, Pool, Rational, Symbol};
 use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Span, code};
-use paynter_equations::{Equations, QueryError, bounded};
-use paynter_graph::{BondGraph, Causality, ElementId, Variable};
+use paynter_equations::{Equations, QueryError, State, bounded};
+use paynter_graph::domain::Domain;
+use paynter_graph::{BondGraph, Causality, Class, ElementId, Stored, Variable};
 
 use crate::program::Tables;
-use crate::tolerance::{BALANCED_WITHIN, NEARBY, RUNAWAY_GROWTH, UNKNOWN_GUESSES, VANISHING_DIVISOR_SHARE};
+use crate::tolerance::{
+    BALANCED_WITHIN, FAINT_STATE, NEARBY, RUNAWAY_GROWTH, UNKNOWN_GUESSES, VANISHING_DIVISOR_SHARE,
+    ZERO_ENTRY,
+};
 use conserved::{Combination, combinations};
 pub use nominal::nominal_values;
 pub use nonsmooth::{Nonsmooth, inaccurate_laws, nonsmooth_derivatives, nonsmooth_laws};
@@ -34,6 +38,12 @@ pub use probes::{Accuracy, Probes};
 use problem::{Problem, evaluate, initial};
 use search::search;
 pub use variant::{Original, Variant, stuck, turned};
+
+/// Domains in which storages hold something, that of a tank measured from its bottom.
+const FILLED: [Domain; 5] =
+    [Domain::Chemical, Domain::Concentration, Domain::Hydraulic, Domain::MassFlow, Domain::Thermal];
+/// Domains in which they hold an amount of substance.
+const COUNTED: [Domain; 2] = [Domain::Chemical, Domain::Concentration];
 
 /// A steady state.
 #[derive(Debug, Clone)]
@@ -137,9 +147,12 @@ pub fn operating_point(
             true => point,
             false => others.remove(0),
         };
+    let (point, is_nearest) = prefer_possible(graph, equations, &start, point, &mut others);
     // Initial states that were given near one of several choose it.
-    if !others.is_empty() && (found.lead <= 3.0 || !chosen(graph, pool)) {
-        notes.push(several(equations, &point, &others));
+    if !others.is_empty() && (found.lead <= 3.0 || !is_nearest || !chosen(graph, pool)) {
+        let why =
+            if is_nearest { "the nearest to the initial state" } else { "in which no content is negative" };
+        notes.push(several(equations, &point, &others, why));
     }
     drifting_states(graph, equations, &problem, &active, &point)
         .into_iter()
@@ -153,10 +166,12 @@ pub fn operating_point(
         .iter()
         // A sum with zero turns −0 into 0.
         .map(|output| evaluate(pool, output.value, &values, tables).map_or(f64::NAN, |y| y + 0.0))
-        .collect();
+        .collect::<Vec<f64>>();
+    let outputs = without_rounding(pool, equations, (&values, &sizes), outputs);
     let of = |symbol: &Symbol| values.get(symbol).copied().unwrap_or(0.0);
     let inputs = equations.inputs.iter().map(|input| input.symbols.iter().map(of).collect()).collect();
     below_bounds(pool, graph, equations, &values).into_iter().for_each(|note| notes.push(note));
+    negative_amounts(graph, equations, &start, &point).into_iter().for_each(|note| notes.push(note));
     let (states, unknowns) = point.split_at(problem.states);
     Ok(OperatingPoint {
         states: states.to_vec(),
@@ -167,6 +182,96 @@ pub fn operating_point(
         sizes,
         notes,
     })
+}
+
+/// Outputs of which only rounding of what makes them up is left are zero.
+fn without_rounding(
+    pool: &mut Pool,
+    equations: &Equations,
+    (values, sizes): (&BTreeMap<Symbol, f64>, &BTreeMap<Symbol, f64>),
+    mut outputs: Vec<f64>,
+) -> Vec<f64> {
+    let known = |symbol: Symbol| values.get(&symbol).copied();
+    for (output, value) in equations.outputs.iter().zip(&mut outputs).filter(|(_, value)| **value != 0.0) {
+        let mut size = 0.0;
+        for symbol in pool.symbols(output.value) {
+            let derivative = pool.diff(output.value, symbol);
+            let derivative = pool.eval(derivative, &known).unwrap_or(0.0);
+            size += (derivative * sizes.get(&symbol).copied().unwrap_or(0.0)).abs();
+        }
+        if value.abs() <= ZERO_ENTRY * f64::EPSILON * size {
+            *value = 0.0;
+        }
+    }
+    outputs
+}
+
+/// The places of states that are the contents of storages which cannot be less than empty, in these domains.
+fn contents<'a>(
+    graph: &'a BondGraph,
+    equations: &'a Equations,
+    domains: &'a [Domain],
+) -> impl Iterator<Item = usize> + 'a {
+    let is_content = move |state: &State| match state.variable {
+        Variable::State(id, port) => {
+            let element = graph.element(id);
+            let port = element.ports.get(port as usize);
+            element.class() == Class::Storage(Stored::Displacement)
+                && port.and_then(|port| port.domain).is_some_and(|domain| domains.contains(&domain))
+        }
+        _ => false,
+    };
+    let states = equations.states.iter().enumerate();
+    states.filter(move |(_, state)| is_content(state)).map(|(place, _)| place)
+}
+
+/// The steady state to be taken, and whether it is the nearest: one in which contents that begin as amounts are
+/// amounts goes before those in which they are less than nothing.
+fn prefer_possible(
+    graph: &BondGraph,
+    equations: &Equations,
+    start: &[f64],
+    point: Vec<f64>,
+    others: &mut Vec<Vec<f64>>,
+) -> (Vec<f64>, bool) {
+    let places: Vec<usize> =
+        contents(graph, equations, &FILLED).filter(|place| start[*place] >= 0.0).collect();
+    let is_possible = |w: &Vec<f64>| places.iter().all(|place| !is_negative(w, start, *place));
+    if is_possible(&point) {
+        return (point, true);
+    }
+    match others.iter().position(is_possible) {
+        Some(place) => {
+            let taken = std::mem::replace(&mut others[place], point);
+            (taken, false)
+        }
+        None => (point, true),
+    }
+}
+
+/// Whether a content is less than nothing by more than rounding of what there is.
+fn is_negative(point: &[f64], start: &[f64], place: usize) -> bool {
+    point[place] < -FAINT_STATE * start[place].abs() && point[place] < 0.0
+}
+
+/// Says which amounts of substance are less than nothing at a point.
+fn negative_amounts(
+    graph: &BondGraph,
+    equations: &Equations,
+    start: &[f64],
+    point: &[f64],
+) -> Vec<Diagnostic> {
+    let negative = contents(graph, equations, &COUNTED).filter(|place| is_negative(point, start, *place));
+    let tell = |place: usize| {
+        let State { name, variable, .. } = &equations.states[place];
+        let message = format!(
+            "`{name}` is {} at the operating point: an amount cannot be less than nothing",
+            significant(point[place])
+        );
+        let help = "give initial states nearer to the rest that is meant: `init NAME.q = …`";
+        Diagnostic::new(code::NEGATIVE_AMOUNT, message).at(self::place(graph, *variable)).help(help)
+    };
+    negative.map(tell).collect()
 }
 
 /// States that still change at a point, where no other state depends on them.
@@ -363,7 +468,7 @@ fn divides_by_zero(pool: &Pool, equations: &Equations, problem: &Problem, w: &[f
 }
 
 /// Says which of several steady states was taken.
-fn several(equations: &Equations, point: &[f64], others: &[Vec<f64>]) -> Diagnostic {
+fn several(equations: &Equations, point: &[f64], others: &[Vec<f64>], why: &str) -> Diagnostic {
     let show = |w: &[f64]| {
         let parts: Vec<String> = equations
             .states
@@ -378,7 +483,7 @@ fn several(equations: &Equations, point: &[f64], others: &[Vec<f64>]) -> Diagnos
     let list: Vec<String> = others.iter().take(4).map(|w| show(w)).collect();
     let more = if others.len() > 4 { " and more" } else { "" };
     let message = format!(
-        "there are several operating points; of those found {}, the nearest to the initial state, is taken, and not {}{more}",
+        "there are several operating points; of those found {}, {why}, is taken, and not {}{more}",
         show(point),
         list.join(", ")
     );

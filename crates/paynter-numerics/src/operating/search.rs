@@ -11,7 +11,7 @@ use super::problem::Problem;
 use super::rounding;
 use crate::tolerance::{
     DISTINCT_POINTS, FAINT_STATE, FOLLOWED_STATES, INTEGRATED_STATES, MIXED_SEEDS, REST_STEPS, REST_WORK,
-    ROUNDED_POINTS, SEED_DISTANCES, SIZES_OF_ZERO, UNKNOWN_GUESSES,
+    ROUNDED_POINTS, ROUNDED_SEED, SEED_DISTANCES, SIZES_OF_ZERO, UNKNOWN_GUESSES,
 };
 
 /// What the search found.
@@ -126,10 +126,14 @@ impl Points {
         distance(known, other, &sizes) > DISTINCT_POINTS
     }
 
-    /// Adds a point that balances and is another than those that are known.
-    fn add(&mut self, task: &Task<'_>, other: Vec<f64>) {
+    /// Adds a point that balances and is another than those that are known. Newton's method leaves of where it came
+    /// `from` what is rounding of it.
+    fn add(&mut self, task: &Task<'_>, other: Vec<f64>, from: &[f64]) {
         let is_new = |known: &Vec<f64>| {
-            let rounded = |j: usize| (known[j] - other[j]).abs() <= ROUNDED_POINTS * self.made_of[j];
+            let rounded = |j: usize| {
+                let left = (ROUNDED_POINTS * self.made_of[j]).max(ROUNDED_SEED * from[j].abs());
+                (known[j] - other[j]).abs() <= left
+            };
             self.are_apart(known, &other) && !(0..self.made_of.len()).all(rounded)
         };
         if rounding::balances(task, &other)
@@ -165,8 +169,8 @@ impl Points {
         }
         loop {
             token.check()?;
-            let other = match led_to.pop() {
-                Some(other) => Some(other),
+            let (other, came_from) = match led_to.pop() {
+                Some(other) => (Some(other), from.to_vec()),
                 None => {
                     let Some(seed) = seeds.get(next).cloned() else {
                         // Steady states of parts that hardly touch mix: the nearest values of each part are a
@@ -181,14 +185,15 @@ impl Points {
                     };
                     next += 1;
                     let seed = settle_unknowns(problem, task, seed, token)?;
-                    match newton(task, &seed, token)? {
+                    let found = match newton(task, &seed, token)? {
                         None if self.found.is_empty() => follow(task, &seed, token)?.solution,
                         other => other,
-                    }
+                    };
+                    (found, seed)
                 }
             };
             if let Some(other) = other {
-                self.add(task, other);
+                self.add(task, other, &came_from);
             }
         }
     }

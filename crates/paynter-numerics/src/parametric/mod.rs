@@ -5,6 +5,7 @@
 //! make of it ([`response_sensitivity`], [`bands`], [`samples`]).
 
 pub mod bands;
+mod cancelling;
 mod choice;
 mod derivatives;
 pub mod modes;

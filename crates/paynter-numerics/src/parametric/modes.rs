@@ -33,16 +33,27 @@ pub struct Mode {
 
 impl Mode {
     /// Takes the derivatives that the graph's own equations give where those found differ from them, and withholds
-    /// what those do not know.
-    pub(crate) fn reconcile(&mut self, own: &[Option<Complex64>]) {
+    /// what those do not know. Says by how much those that are kept differ.
+    pub(crate) fn reconcile(&mut self, own: &[Option<Complex64>]) -> f64 {
+        let mut most = 0.0f64;
         for (derivative, own) in self.derivatives.iter_mut().zip(own) {
             match own {
-                Some(own) if (own - *derivative).norm() <= AGREEING_DERIVATIVE * own.norm() => {}
+                Some(own) if own == derivative => {}
+                Some(own) if (own - *derivative).norm() <= AGREEING_DERIVATIVE * own.norm() => {
+                    most = most.max((own - *derivative).norm() / own.norm());
+                }
                 Some(own) if self.value.im == 0.0 => *derivative = Complex64::from(own.re),
                 Some(own) => *derivative = *own,
                 None => *derivative = Complex64::new(f64::NAN, f64::NAN),
             }
         }
+        most
+    }
+
+    /// Withholds the derivatives but those that are zero.
+    pub(crate) fn withhold(&mut self) {
+        let nonzero = self.derivatives.iter_mut().filter(|derivative| **derivative != Complex64::ZERO);
+        nonzero.for_each(|derivative| *derivative = Complex64::new(f64::NAN, f64::NAN));
     }
 
     /// Whether a derivative is not known.
@@ -176,7 +187,7 @@ fn around(
 }
 
 /// The system matrix [[sI − A, −B], [C, D]] at one s.
-fn system(matrices: &Matrices, s: Complex64, dynamic: bool) -> Vec<Vec<Complex64>> {
+pub(super) fn system(matrices: &Matrices, s: Complex64, dynamic: bool) -> Vec<Vec<Complex64>> {
     let n = matrices.a.rows;
     let size = n + matrices.c.rows;
     let mut rows = vec![vec![Complex64::new(0.0, 0.0); size]; size];

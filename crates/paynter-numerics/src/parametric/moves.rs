@@ -55,8 +55,14 @@ pub fn moved(
                 Remedy::marked("ask with {option frozen} for the sensitivities at a fixed operating point");
             return Err(refused(Diagnostic::new(code::NO_OPERATING_POINT, message).help(help)));
         };
-        for (list, shift) in moved.iter_mut().zip(shifts) {
-            let mut carried: Moved = shift.into_iter().filter(|(_, derivative)| *derivative != 0.0).collect();
+        let sizes = linear.point.as_ref().map(|point| &point.sizes);
+        for ((list, shift), place) in moved.iter_mut().zip(shifts).zip(places) {
+            let whole = nominal[*place].abs();
+            let moves = |(symbol, derivative): &(Symbol, f64)| {
+                let size = sizes.and_then(|sizes| sizes.get(symbol)).copied().unwrap_or(0.0);
+                is_seen(*derivative, whole, size)
+            };
+            let mut carried: Moved = shift.into_iter().filter(moves).collect();
             carried.sort_by_key(|(symbol, _)| *symbol);
             list.extend(carried);
         }
@@ -64,6 +70,13 @@ pub fn moved(
     require_derivatives(pool, graph, linear, &moved)?;
     moving_kinks(pool, graph, linear, &moved, findings);
     Ok(moved)
+}
+
+/// Whether a change of a parameter by all it is would show in the last digit of what moves with it; the rest is
+/// rounding.
+pub(super) fn is_seen(derivative: f64, parameter: f64, size: f64) -> bool {
+    let whole = if parameter == 0.0 { 1.0 } else { parameter };
+    (derivative * whole).abs() > f64::EPSILON * size
 }
 
 /// Refuses parameters with which the linear model moves infinitely fast at the operating point.

@@ -22,6 +22,7 @@ use crate::linalg::Matrices;
 use crate::linear::refused;
 use crate::poles::{ZERO_STATES, expanded};
 use crate::sensitivity::{FrequencySensitivity, frequency};
+use crate::settled::{part_to_change, settle_sensitivities};
 use crate::tolerance::{ASSUMED_TOLERANCE, BAND_POINTS};
 use crate::verified::some_moves;
 
@@ -116,7 +117,10 @@ pub fn response_sensitivity(
         Some(frequencies) => frequencies.list(),
         None => band(pool, graph, linear, &matrices, token)?,
     };
-    let found = frequency(&matrices, &derivatives, &omega, token)?;
+    let mut found = frequency(&matrices, &derivatives, &omega, token)?;
+    let sizes: Vec<f64> = parameters.iter().map(|k| graph.parameters[*k].number.abs()).collect();
+    let part = part_to_change(linear.point.is_none());
+    settle_sensitivities((&matrices, &derivatives, part), &omega, &sizes, &mut found, token)?;
     at_poles(graph, linear, &matrices, &found, &omega, findings);
     let (tolerances, assumed) = tolerances(graph, &parameters);
     let curves = bands(&found, &tolerances);

@@ -8,6 +8,7 @@ use paynter_graph::BondGraph;
 use rustc_hash::FxHashMap;
 
 use super::Moved;
+use super::moves::is_seen;
 use super::shift::{Steady, Unmoved};
 use crate::linear::refused;
 use crate::operating::OperatingPoint;
@@ -72,11 +73,9 @@ pub fn steady_sensitivity(
     let checked = places_to_check(parameters.len());
     let mut derivatives = FxHashMap::default();
     for (k, ((symbol, mut moved), place)) in symbols.into_iter().zip(shifts).zip(parameters).enumerate() {
-        // What a whole change of the parameter would not show in the last digit is rounding.
         moved.retain(|symbol, derivative| {
             let size = point.sizes.get(symbol).copied().unwrap_or(0.0);
-            let whole = if numbers[*place] == 0.0 { 1.0 } else { numbers[*place].abs() };
-            (*derivative * whole).abs() > f64::EPSILON * size
+            is_seen(*derivative, numbers[*place].abs(), size)
         });
         let of = |moved: &FxHashMap<_, f64>, symbol| moved.get(&symbol).copied().unwrap_or(0.0);
         found.states.push(equations.states.iter().map(|state| of(&moved, state.symbol)).collect());

@@ -13,13 +13,18 @@ use paynter_equations::{
 use paynter_graph::BondGraph;
 use paynter_verify::Check;
 
+use super::cancelling::gains_beside_poles;
 use super::choice::require_transfer;
 use super::modes::{DIFFERENTIATED_STATES, Gain, Mode, clusters, gains, poles, zeros};
 use super::response::finite_derivatives;
 use super::{Moved, chosen_parameters, moved};
 use crate::LinearModel;
+use crate::linalg::Root;
 use crate::linear::near;
-use crate::tolerance::{CONSERVED_POLE, SMALLEST_MAGNITUDE, SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
+use crate::poles::{Factored, Spectrum};
+use crate::tolerance::{
+    CONSERVED_POLE, CONTOUR_RADIUS, SMALLEST_MAGNITUDE, SYMBOLIC_AGREEMENT, VANISHING_CHANGE,
+};
 use crate::verified::{Linearised, some_moves};
 
 /// What the product form may cost.
@@ -72,7 +77,7 @@ pub struct RootSensitivities {
     pub zeros: Vec<((usize, usize), Mode)>,
     /// The static gains.
     pub gains: Vec<Gain>,
-    /// How far the static gains and their derivatives fulfil the graph's own equations.
+    /// How far the static gains, and the derivatives of all, fulfil the graph's own equations.
     pub checks: Vec<Check>,
 }
 
@@ -224,8 +229,31 @@ fn root_sensitivities(
     let rates = matrices.a.entries.iter().map(|(_, _, value)| value.abs()).filter(|rate| *rate > 0.0);
     let (sum, count) = rates.fold((0.0, 0.0f64), |(sum, count), rate| (sum + rate.ln(), count + 1.0));
     let omega = (sum / count.max(1.0)).exp();
-    let (checks, is_anew) = own.check_gains(pool, &mut roots.gains, parameters, verified, omega)?;
+    let (checks, is_anew) = own.check_gains(pool, &mut roots.gains, parameters, verified, (omega, None))?;
     roots.checks = checks;
+    let spectrum = match linear.spectrum(pool, graph, &matrices, &linear.all_entries(), token) {
+        Ok(spectrum) => Some(spectrum),
+        Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
+        Err(QueryError::Wrong(_)) => None,
+    };
+    let around = spectrum.as_deref().and_then(|spectrum| circle(spectrum, omega));
+    let mut is_anew = is_anew;
+    if let (Some(spectrum), Some((radius, multiplicity))) = (&spectrum, around) {
+        let pairs = without_pole_at_zero(spectrum, &roots.gains);
+        let mut gains = gains_beside_poles(&matrices, &derivatives, &pairs, (radius, multiplicity));
+        let (checks, anew) =
+            own.check_gains(pool, &mut gains, parameters, verified, (omega, Some(radius)))?;
+        roots.checks.extend(checks);
+        roots.gains.extend(gains);
+        roots.gains.sort_by_key(|gain| (gain.output, gain.input));
+        is_anew |= anew;
+    }
+    let is_zero = |gain: &&mut Gain| {
+        let entries = spectrum.iter().flat_map(|spectrum| &spectrum.entries);
+        let mut zero = entries.filter(|entry| entry.gain == 0.0);
+        zero.any(|entry| (entry.output, entry.input) == (gain.output, gain.input))
+    };
+    roots.gains.iter_mut().filter(is_zero).for_each(|gain| gain.value = 0.0);
     if is_anew {
         let message = "the state equations lose digits by cancellation; the static gains are calculated by the graph's own equations";
         findings.push(Diagnostic::new(code::BY_GRAPH, message));
@@ -238,11 +266,7 @@ fn root_sensitivities(
     if matrices.states() == 0 {
         return Ok(roots);
     }
-    let spectrum = match linear.spectrum(pool, graph, &matrices, &linear.all_entries(), token) {
-        Ok(spectrum) => spectrum,
-        Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
-        Err(QueryError::Wrong(_)) => return Ok(roots),
-    };
+    let Some(spectrum) = spectrum else { return Ok(roots) };
     let own: Vec<(Complex64, usize)> =
         spectrum.poles.iter().map(|root| (root.value, root.multiplicity)).collect();
     let fastest = own.iter().fold(0.0f64, |most, (pole, _)| most.max(pole.norm()));
@@ -254,9 +278,9 @@ fn root_sensitivities(
         roots.zeros.extend(zeros.into_iter().map(|mode| (place, mode)));
     }
     let linearised = Linearised { graph, equations: &linear.equations, linear };
-    linearised.reconcile_roots(pool, parameters, &mut roots)?;
+    linearised.reconcile_roots(pool, parameters, verified, &mut roots)?;
     for mode in &mut roots.poles {
-        clean_mode(mode, &sizes);
+        clean_mode(mode, &sizes, 0.0);
         // Amounts that are conserved whatever the parameters are keep their poles at zero.
         let nothing =
             |(derivative, size): (&Complex64, &f64)| derivative.norm() * size <= CONSERVED_POLE * fastest;
@@ -275,9 +299,31 @@ fn root_sensitivities(
             findings.push(Diagnostic::new(code::REPEATED_POLE, message));
         }
     }
-    roots.zeros.iter_mut().for_each(|(_, mode)| clean_mode(mode, &sizes));
+    let slowest =
+        own.iter().map(|(pole, _)| pole.norm()).filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
+    let slowest = if slowest.is_finite() { slowest } else { omega };
+    roots.zeros.iter_mut().for_each(|(_, mode)| clean_mode(mode, &sizes, slowest));
     withheld(&roots, findings);
     Ok(roots)
+}
+
+/// The radius of a circle round zero with no other poles in it, and how often a pole lies at zero; none where none does.
+fn circle(spectrum: &Spectrum, omega: f64) -> Option<(f64, usize)> {
+    let (at_zero, others): (Vec<&Root>, Vec<&Root>) =
+        spectrum.poles.iter().partition(|root| root.value == Complex64::ZERO);
+    let nearest = others.iter().map(|root| root.value.norm()).fold(f64::INFINITY, f64::min);
+    let multiplicity: usize = at_zero.iter().map(|root| root.multiplicity).sum();
+    let radius = CONTOUR_RADIUS * if nearest.is_finite() { nearest } else { omega };
+    (multiplicity > 0).then_some((radius, multiplicity))
+}
+
+/// The outputs and inputs between which no pole at zero is left, but for those whose gains are known.
+fn without_pole_at_zero(spectrum: &Spectrum, known: &[Gain]) -> Vec<(usize, usize)> {
+    let is_known =
+        |entry: &Factored| known.iter().any(|gain| (gain.output, gain.input) == (entry.output, entry.input));
+    let left = |entry: &&Factored| entry.poles.iter().all(|pole| *pole != Complex64::ZERO);
+    let entries = spectrum.entries.iter().filter(|entry| !is_known(entry)).filter(left);
+    entries.map(|entry| (entry.output, entry.input)).collect()
 }
 
 /// Says which poles and zeros have derivatives that nobody knows.
@@ -320,8 +366,9 @@ fn clean(derivative: f64, size: f64, value: f64) -> f64 {
     if size > 0.0 && (derivative * size).abs() <= VANISHING_CHANGE * value.abs() { 0.0 } else { derivative }
 }
 
-fn clean_mode(mode: &mut Mode, sizes: &[f64]) {
-    let value = mode.value.norm();
+/// The same of a root; beside one at zero, of some other rate.
+fn clean_mode(mode: &mut Mode, sizes: &[f64], beside: f64) {
+    let value = if mode.value == Complex64::ZERO { beside } else { mode.value.norm() };
     for (derivative, size) in mode.derivatives.iter_mut().zip(sizes) {
         *derivative = Complex64::new(clean(derivative.re, *size, value), clean(derivative.im, *size, value));
     }

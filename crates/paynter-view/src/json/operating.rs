@@ -2,7 +2,7 @@
 
 use super::equations::{Definition, Matrix, Writing};
 use super::{Checks, Diagnostic, Naming};
-use crate::units::Shown;
+use crate::units::{Shown, state_unit};
 use paynter_algebra::{Pool, Symbol};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, Variable, flat_name};
@@ -368,13 +368,4 @@ fn quantities(
         list.push(Quantity { name: output.name.clone(), role: Role::Output, value: number, unit });
     }
     list
-}
-
-/// The SI unit of a storage's state, where its domain is known.
-fn state_unit(graph: &BondGraph, variable: Variable) -> Option<String> {
-    let Variable::State(id, port) = variable else { return None };
-    let element = graph.element(id);
-    let info = element.ports.get(port as usize)?.domain?.info();
-    let (_, unit) = element.stored()?.quantity(info)?;
-    Some(unit.to_owned())
 }

@@ -1,7 +1,9 @@
 //! The answer of `paynter estimate --plan`.
 
 use super::{Diagnostic, Identifiability};
+use crate::units::Shown;
 use paynter_estimate as est;
+use paynter_graph::{BondGraph, flat_name};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,6 +34,12 @@ pub struct EstimationPlan {
     pub samples: usize,
     /// The standard deviation of the noise of each output.
     pub noise: BTreeMap<String, f64>,
+    /// The units in which people are shown it, by output.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub noise_unit: BTreeMap<String, String>,
+    /// The same with their sizes.
+    #[serde(skip)]
+    pub noise_shown: BTreeMap<String, Shown>,
     /// What is estimated, by name.
     pub predictions: BTreeMap<String, Predicted>,
     /// Which directions the experiment determines.
@@ -53,19 +61,29 @@ pub struct Predicted {
 
 impl EstimationPlans {
     /// Writes down plans.
-    pub fn new(model: &str, plans: &[est::Plan], diagnostics: Vec<Diagnostic>) -> EstimationPlans {
+    pub fn new(graph: &BondGraph, plans: &[est::Plan], diagnostics: Vec<Diagnostic>) -> EstimationPlans {
+        let shown = |name: &String| {
+            let place = graph.outputs.iter().position(|output| flat_name(&output.name) == *name);
+            (name.clone(), place.map(|place| Shown::output(graph, place)).unwrap_or_default())
+        };
+        let shown =
+            |plan: &est::Plan| plan.noise.iter().map(|(name, _)| shown(name)).collect::<BTreeMap<_, _>>();
         let plan = |plan: &est::Plan| EstimationPlan {
             name: plan.name.clone(),
             sample_time: plan.sample_time,
             even: plan.even,
             samples: plan.samples,
             noise: plan.noise.iter().cloned().collect(),
+            noise_unit: (shown(plan).into_iter())
+                .filter_map(|(name, shown)| Some((name, shown.unit?)))
+                .collect(),
+            noise_shown: shown(plan),
             predictions: plan.predictions.iter().map(predicted).collect(),
             identifiability: Identifiability::new(&plan.identifiability),
             information: plan.information,
         };
         let plans = plans.iter().map(plan).collect();
-        EstimationPlans { ok: true, model: model.to_owned(), plans, diagnostics }
+        EstimationPlans { ok: true, model: graph.name.clone(), plans, diagnostics }
     }
 }
 

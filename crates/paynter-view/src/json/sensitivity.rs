@@ -205,8 +205,8 @@ pub struct DcSensitivity {
 pub struct GainDerivative {
     /// The parameter.
     pub parameter: String,
-    /// The derivative.
-    pub value: f64,
+    /// The derivative; null where a change of the parameter leaves a pole at zero, or rounding decides it.
+    pub value: Option<f64>,
 }
 
 impl Sensitivity {
@@ -378,8 +378,10 @@ fn zero(
 /// How a static gain changes.
 fn static_gain(graph: &BondGraph, equations: &eq::Equations, gain: &Gain, names: &[String]) -> DcSensitivity {
     let shown = Shown::output(graph, gain.output).per(&Shown::input(graph, gain.input));
-    let derivative =
-        |(name, value): (&String, &f64)| GainDerivative { parameter: name.clone(), value: *value };
+    let derivative = |(name, value): (&String, &f64)| GainDerivative {
+        parameter: name.clone(),
+        value: value.is_finite().then_some(*value),
+    };
     DcSensitivity {
         output: equations.outputs[gain.output].name.clone(),
         input: equations.inputs[gain.input].name.clone(),

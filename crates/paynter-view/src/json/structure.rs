@@ -2,6 +2,7 @@
 
 use super::equations::{Definition, Matrix, Writing};
 use super::{Diagnostic, Point, pairs};
+use crate::units::state_unit;
 use paynter_algebra::{Expr, Pool};
 use paynter_base::number::significant;
 use paynter_equations as eq;
@@ -73,6 +74,9 @@ pub struct ConservedQuantity {
     pub sum: String,
     /// Its value at the initial state, in SI.
     pub total: f64,
+    /// The unit of the sum, where all of its states have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_unit: Option<String>,
 }
 
 /// Whether all states are in reach of the inputs, or of the outputs.
@@ -291,7 +295,7 @@ impl Structure {
             zero_dynamics,
             signal_flow: SignalFlow::new(pool, &writing, graph, &found.flow),
             definitions: writing.definitions(pool),
-            conserved: conserved.iter().map(|c| ConservedQuantity::new(equations, c)).collect(),
+            conserved: conserved.iter().map(|c| ConservedQuantity::new(graph, equations, c)).collect(),
             junction_structure,
             operating_point: Point::of(pool, linear),
             written: None,
@@ -301,7 +305,7 @@ impl Structure {
 }
 
 impl ConservedQuantity {
-    fn new(equations: &eq::Equations, found: &num::Conserved) -> ConservedQuantity {
+    fn new(graph: &BondGraph, equations: &eq::Equations, found: &num::Conserved) -> ConservedQuantity {
         let mut sum = String::new();
         for (place, coefficient) in &found.parts {
             let sign = match (sum.is_empty(), *coefficient < 0.0) {
@@ -317,7 +321,10 @@ impl ConservedQuantity {
                 size => sum.push_str(&format!("{}*{name}", significant(size))),
             }
         }
-        ConservedQuantity { sum, total: found.total }
+        let mut units = found.parts.iter().map(|(k, _)| state_unit(graph, equations.states[*k].variable));
+        let first = units.next().flatten();
+        let total_unit = first.filter(|first| units.all(|unit| unit.as_ref() == Some(first)));
+        ConservedQuantity { sum, total: found.total, total_unit }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::equations::{Definition, Writing};
 use super::structure::{elements, variables};
 use super::{Diagnostic, Point, pairs};
+use crate::units::Shown;
 use paynter_algebra::{Expr, Pool};
 use paynter_base::number::{shortest, significant};
 use paynter_equations as eq;
@@ -106,6 +107,9 @@ pub struct TransferEntry {
     pub poles: Option<Vec<[f64; 2]>>,
     /// The zeros at nominal values; `null` where they were not computed.
     pub zeros: Option<Vec<[f64; 2]>>,
+    /// The unit in which people are shown numbers of it: that of the output per that of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_unit: Option<String>,
     /// In numbers: the coefficients of the numerator, highest power of s first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_coefficients: Option<Vec<f64>>,
@@ -145,6 +149,7 @@ impl Transfer {
                 den: text(*den),
                 poles: factored.map(|f| pairs(&f.poles)),
                 zeros: factored.map(|f| pairs(&f.zeros)),
+                value_unit: None,
                 num_coefficients: None,
                 den_coefficients: None,
             }
@@ -179,13 +184,17 @@ impl Transfer {
         let entries = spectrum.entries.iter().map(|entry| {
             let num: Vec<f64> = monic(&entry.zeros).into_iter().map(|c| c * entry.gain).collect();
             let den = monic(&entry.poles);
+            let unit = Shown::output(graph, entry.output).per(&Shown::input(graph, entry.input));
+            // JSON stays in SI.
+            let shown: Vec<f64> = num.iter().map(|c| if rounded { unit.of(*c) } else { *c }).collect();
             TransferEntry {
                 output: equations.outputs[entry.output].name.clone(),
                 input: equations.inputs[entry.input].name.clone(),
-                num: polynomial(&num, rounded),
+                num: polynomial(&shown, rounded),
                 den: polynomial(&den, rounded),
                 poles: Some(pairs(&entry.poles)),
                 zeros: Some(pairs(&entry.zeros)),
+                value_unit: unit.unit,
                 num_coefficients: Some(num),
                 den_coefficients: Some(den),
             }

@@ -12,5 +12,6 @@ mod poles;
 mod rests;
 mod root_moves;
 mod sensitivity;
+mod symmetry;
 mod sympy;
 mod trials_answers;
