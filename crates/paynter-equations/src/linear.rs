@@ -78,7 +78,7 @@ pub(crate) fn reduce(
 ) -> Vec<Option<Expr>> {
     let total = rows.len();
     let right = right.into_iter().map(|right| vec![right]).collect();
-    let mut symbols = Symbols { pool, right, prints: Fingerprints::new() };
+    let mut symbols = Symbols { pool, right, prints: Fingerprints::new(), is_lasting: true };
     let Ok(echelon) = eliminate(&mut symbols, rows, width, |symbols, state| {
         Ok::<_, std::convert::Infallible>(symbols.lasting_pivot(state, count, ranges))
     });
