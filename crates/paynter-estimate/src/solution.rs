@@ -123,7 +123,7 @@ fn put_undetermined_back(
     let slack =
         found.evaluation.cost * (1.0 + RESTORED_COST) + problem.size() * (rank * rank).max(f64::MIN_POSITIVE);
     match if within { problem.evaluate(&z, token) } else { Err(Rejection::Underived) } {
-        Err(Rejection::Cancelled) => return Err(Rejection::Cancelled),
+        Err(Rejection::Cancelled) => Err(Rejection::Cancelled),
         Ok(back) if back.cost <= slack => {
             if let Some(last) = found.history.last_mut() {
                 (last.cost, last.values) = (back.cost, problem.values(&back.z));
