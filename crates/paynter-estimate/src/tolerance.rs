@@ -142,6 +142,12 @@ pub(crate) const EVEN_SAMPLES: f64 = 0.01;
 /// them: no measurement resolves it, and rounding in a run of thousands of steps makes a thousandth of it.
 pub(crate) const EFFECTLESS: f64 = 1e-10;
 
+/// By these parts an unknown without a sensitivity is moved to see whether it acts by jumps.
+pub(crate) const JUMP_SHARES: [f64; 2] = [0.05, 0.2];
+
+/// A change of the cost beside that of the data alone that is no rounding.
+pub(crate) const JUMP_COST: f64 = 1e-9;
+
 /// Unknowns that differ by less than this part from where a search began are there.
 pub(crate) const UNMOVED: f64 = 1e-6;
 

@@ -41,7 +41,7 @@ pub fn destabilise(
         judge(system, delta)
     };
     let gradient = |delta: &[f64], pole: Complex64| pole_derivatives(&system.around(delta, &[]).ok()?, pole);
-    let mut search = Search { judge: &judged, gradient: &gradient, limit, best: None, token };
+    let mut search = Search { judge: &judged, gradient: &gradient, limit, best: None };
     for start in starts {
         search.keep(start.clone());
     }
@@ -105,7 +105,6 @@ pub(crate) struct Search<'a> {
     pub gradient: &'a PoleGradient<'a>,
     pub limit: f64,
     pub best: Option<Destabiliser>,
-    pub token: &'a CancellationToken,
 }
 
 impl Search<'_> {

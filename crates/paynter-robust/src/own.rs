@@ -97,7 +97,7 @@ pub fn own_destabiliser(
         (0..count).map(|i| Some((beside(i, step)? - beside(i, -step)?) / (2.0 * step))).collect()
     };
     let limit = limit * (1.0 - END_OF_SCALING);
-    let mut search = Search { judge: &judge, gradient: &gradient, limit, best: None, token };
+    let mut search = Search { judge: &judge, gradient: &gradient, limit, best: None };
     let nominal = vec![0.0; count];
     let Some(mut list) = poles(&nominal) else { return Ok(None) };
     list.retain(|pole| pole.im >= 0.0);

@@ -699,6 +699,24 @@ fn rounding_determines_nothing() {
     }
 }
 
+/// The instant of a pulse moves a sample at a time: it has no derivative, and it is not told that it has no effect.
+#[test]
+fn what_acts_by_jumps_is_not_without_effect() {
+    let mut model = Model::new(
+        "model d { param t0 = 1 in [0, 4]; param A = 2; Se s = A*pulse(t0, 3); R r = 1; s -> r; output y = r.f }",
+    );
+    let lines: String = (0..101)
+        .map(|k| 0.05 * f64::from(k))
+        .map(|t| format!("{t},{}\n", if t > 1.237 && t < 4.237 { 3.0 } else { 0.0 }))
+        .collect();
+    let data = vec![file(&format!("t,y\n{lines}"))];
+    let options = EstimateOptions { data, fit: strings(&["t0", "A"]), ..EstimateOptions::default() };
+    let found = model.estimate(&options).unwrap();
+    assert_eq!(found.by_jumps, ["t0"]);
+    let told = model.findings.iter().find(|d| d.code.id() == "BG0851").unwrap();
+    assert!(told.message.contains("jumps") && !told.message.contains("no effect"), "{}", told.message);
+}
+
 /// Two springs of one submodel, each with arguments of its own, and a damping that they share.
 const SPRINGS: &str = "model spring(k [N/cm], b = 0.3 [N*s/m]) {
     port end

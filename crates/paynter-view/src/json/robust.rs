@@ -338,7 +338,12 @@ impl Statements {
         let stays = verified.is_some_and(|pole| pole.re < -LEFT_OF_AXIS * size);
         if found.upper.is_some() {
             let singular = found.worst.as_ref().is_some_and(|worst| worst.omega.is_infinite());
-            list.add_worst(if own { &[] } else { wholes }, (certain, singular), linearised, stays);
+            let cause = match found.worst.as_ref().is_some_and(|worst| worst.complex.is_some()) {
+                _ if certain => "complex blocks",
+                true => "parameters and complex blocks",
+                false => "parameters",
+            };
+            list.add_worst(if own { &[] } else { wholes }, (cause, singular), linearised, stays);
         }
         if !wholes.is_empty() {
             let names: Vec<String> = wholes.iter().map(|name| format!("`{name}`")).collect();
@@ -364,25 +369,18 @@ impl Statements {
     }
 
     /// Says whether the worst parameters make the model unstable; its pole with them may still be left of the axis.
-    fn add_worst(
-        &mut self,
-        wholes: &[&str],
-        (blocks, singular): (bool, bool),
-        linearised: bool,
-        stays: bool,
-    ) {
+    fn add_worst(&mut self, wholes: &[&str], (cause, singular): (&str, bool), linearised: bool, stays: bool) {
         match (wholes, stays) {
             ([], false) if linearised => {
-                self.proved("the parameters of `worst` make the linearisation unstable");
+                self.proved(&format!("the {cause} of `worst` make the linearisation unstable"));
             }
-            ([], false) if blocks => self.proved("the complex blocks of `worst` make the model unstable"),
-            ([], false) if singular => {
+            ([], false) if singular && cause == "parameters" => {
                 self.proved("the parameters of `worst` leave the equations without a solution");
             }
-            ([], false) => self.proved("the parameters of `worst` make the model unstable"),
-            ([], true) => self.estimated(
-                "that the parameters of `worst` make the model unstable: its operating point moves with them",
-            ),
+            ([], false) => self.proved(&format!("the {cause} of `worst` make the model unstable")),
+            ([], true) => self.estimated(&format!(
+                "that the {cause} of `worst` make the model unstable: its operating point moves with them"
+            )),
             _ => self.estimated("that some parameters give the values of `worst`"),
         }
     }
