@@ -55,7 +55,7 @@ impl Alike {
     fn of(note: &Note, notes: &[Note]) -> Option<Alike> {
         let kind = repeated(note)?.0;
         let others = || notes.iter().filter_map(repeated).filter(|(other, _)| *other == kind);
-        let (count, last) = (others().count(), others().last()?.1);
+        let (count, last) = (others().count(), others().next_back()?.1);
         let first = notes.iter().find(|other| repeated(other).is_some_and(|(other, _)| other == kind))?;
         (count > SHOWN_ALIKE).then(|| Alike { is_first: first == note, count, last })
     }
