@@ -317,12 +317,6 @@ pub(crate) const LONGEST_FOLLOWED_STEP: f64 = 1e40;
 /// Steps of the homotopy that turns the residual of the start down to zero.
 pub(crate) const HOMOTOPY_STEPS: usize = 200;
 
-/// Where a solution of the homotopy is further from what the tangent predicts than this part of its move, it may be one
-/// of another branch.
-pub(crate) const STRAYED_HOMOTOPY: f64 = 0.5;
-/// Steps shorter than this are not guided by tangents: at the start laws may have none.
-pub(crate) const UNGUIDED_HOMOTOPY_STEP: f64 = 1e-3;
-
 /// The smallest of them, as a part of the way: a path that needs shorter ones turns back.
 pub(crate) const SMALLEST_HOMOTOPY_STEP: f64 = 1e-5;
 

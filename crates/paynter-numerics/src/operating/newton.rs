@@ -12,7 +12,7 @@ use crate::tolerance::{
     ACCEPTED_RESIDUAL, CONVERGED_RESIDUAL, FIRST_FOLLOWED_STEP, FOLLOWED_LINEARITY, FOLLOWED_NONLINEARITY,
     FOLLOWED_STEPS, HOMOTOPY_STEPS, LONGEST_FOLLOWED_STEP, NEARBY_DISTANCES, NEGLIGIBLE_PIVOT,
     OPERATING_ITERATIONS, REDUCED_RESIDUAL, ROUNDED_RESIDUAL, SHORTEST_FOLLOWED_STEP, SLOWEST_RATE,
-    SMALL_COMPONENT, SMALLEST_DAMPING, SMALLEST_HOMOTOPY_STEP, STRAYED_HOMOTOPY, UNGUIDED_HOMOTOPY_STEP,
+    SMALL_COMPONENT, SMALLEST_DAMPING, SMALLEST_HOMOTOPY_STEP,
 };
 
 /// The limits of one search.
@@ -373,19 +373,6 @@ fn fastest(task: &Task, jacobian: &Rows) -> f64 {
     rate
 }
 
-/// Whether a solution of the homotopy lies about where the tangent at the last one leads.
-fn is_along(task: &Task, residual: &[f64], (from, left): (&[f64], f64), to: &[f64], next: f64) -> bool {
-    let Some(jacobian) = task.jacobian_near(from) else { return true };
-    let part: Vec<f64> = residual.iter().map(|r| r * (left - next)).collect();
-    let tangent = task.step(&jacobian, &part);
-    let moves: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
-    let apart: Vec<f64> = moves.iter().zip(&tangent).map(|(moves, tangent)| moves - tangent).collect();
-    let sizes: Vec<f64> = (from.iter().zip(to).zip(&tangent))
-        .map(|((from, to), tangent)| from.abs().max(to.abs()).max(tangent.abs()))
-        .collect();
-    norm(&apart, &sizes) <= STRAYED_HOMOTOPY * norm(&moves, &sizes)
-}
-
 /// Turns the residual that the start leaves down to zero.
 pub(super) fn homotopy(
     task: &mut Task,
@@ -400,24 +387,16 @@ pub(super) fn homotopy(
         let next = (left - step).max(0.0);
         task.shift = residual.iter().map(|r| r * next).collect();
         match newton(task, &v, token)? {
-            Some(solution)
-                if next == 0.0
-                    && (step <= UNGUIDED_HOMOTOPY_STEP
-                        || is_along(task, &residual, (&v, left), &solution, next)) =>
-            {
+            Some(solution) if next == 0.0 => {
                 found = Some(solution);
                 break;
             }
-            Some(solution)
-                if step <= UNGUIDED_HOMOTOPY_STEP
-                    || is_along(task, &residual, (&v, left), &solution, next) =>
-            {
+            Some(solution) => {
                 v = solution;
                 left = next;
                 step *= 1.5;
             }
-            // Another branch was met, or none.
-            _ => step /= 2.0,
+            None => step /= 2.0,
         }
         if step < SMALLEST_HOMOTOPY_STEP {
             break;
