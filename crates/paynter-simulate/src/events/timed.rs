@@ -221,6 +221,10 @@ fn root(system: &mut System<'_>, place: usize, mode: f64, (a, b): (f64, f64)) ->
     if fa <= 0.0 {
         return a;
     }
+    // Halving may have met the zero itself.
+    if fb >= 0.0 {
+        return b;
+    }
     let gap = |b: f64| ROOT_BRACKET * b.abs();
     let narrowed = narrow_bracket((a, fa), (b, fb), gap, |t| {
         Ok::<f64, std::convert::Infallible>(mode * system.time_function(place, t))
