@@ -149,3 +149,23 @@ def test_keywords_are_the_options_of_the_command_line(paynter_command):
 )
 def test_type_checkers_know_all_keywords(method, kind, others):
     assert set(inspect.signature(method).parameters) - {"self"} == set(kind.__annotations__) | others
+
+
+def test_frequencies_are_given_in_hz_where_one_says_so():
+    motor = paynter.examples.dc_motor
+    for given in ([1.0, 10.0], "1:10:2", (1.0, 10.0, 2)):
+        found = motor.bode(given, hz=True)
+        assert found.omega == pytest.approx(2 * np.pi * np.array([1.0, 10.0]))
+        assert found.hz == pytest.approx([1.0, 10.0])
+    assert motor.sensitivity(omega=[1.0], hz=True).omega == pytest.approx([2 * np.pi])
+    with pytest.raises(TypeError, match="hz"):
+        motor.bode([1.0], hz="yes")
+
+
+def test_an_unknown_input_is_named():
+    with pytest.raises(paynter.ModelError, match="Mlod"):
+        paynter.examples.dc_motor.simulate(0.01, inputs={"Mlod": [0, 1, 2]})
+    with pytest.raises(ValueError, match="'Ra' is a parameter"):
+        paynter.examples.dc_motor.simulate(0.01, inputs={"Ra": [0, 1, 2]})
+    with pytest.raises(ValueError, match="too large"):
+        paynter.examples.dc_motor.with_(Ra=10**400)

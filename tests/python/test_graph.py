@@ -79,3 +79,21 @@ def test_submodels_have_their_parameters_in_the_header():
 def test_mistakes_are_told(build, kind, words):
     with pytest.raises(kind, match=words):
         build(paynter.Graph("g"))
+
+
+def test_names_are_calculated_with():
+    g = paynter.Graph("z")
+    R, C, RC = g.param("R", 2.0), g.param("C", 3.0), g.param("RC", 100.0)
+    u = g.input("u", 1)
+    source = g.Se("s", u * 2 / (1 + 1.0))
+    value = np.float64(2) * R + C - RC / 1e3 + (-R) ** 2 + abs(-C) + 1 / C + 2**R - (R - C) + sum([R, C])
+    r = g.R("r", value)
+    g.bond(source, r)
+    g.output("i", r.f * -1)
+    expected = 4 + 3 - 0.1 + 4 + 3 + 1 / 3 + 4 + 1 + 5
+    assert g.model().operating_point().outputs["i"] == pytest.approx(-1 / expected, rel=1e-12)
+    assert isinstance(R, str) and R == "R" and f"2*{R}" == "2*R"
+    with pytest.raises(TypeError):
+        R * [1]
+    with pytest.raises(TypeError):
+        R + True

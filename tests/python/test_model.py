@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import pickle
 import re
 import warnings
 from pathlib import Path
@@ -498,3 +499,71 @@ def test_what_is_written_is_in_declared_units_and_what_is_read_in_si():
     limits = {"i": (0, 1e3 * risen)}
     many = coil.ensemble(20, t_end=tau, points=2, vary={"L": ("uniform", 4, 6)}, limit=limits)
     assert 0.4 <= many.yield_["i"] <= 0.6
+
+
+MILLI = """
+model coil {
+    param L = 6 [mH] ±10%
+    param R = 2 [kohm] ±5%
+    input u = 3 [mV]
+    Se s = u
+    1 j
+    I i = L
+    R r = R
+    s -> j -> i
+    j -> r
+    output y = i.f [mA]
+}
+"""
+
+
+def test_values_that_were_read_go_back_as_what_they_are():
+    model = paynter.parse(MILLI)
+    assert model.parameters == {"L": pytest.approx(6e-3), "R": pytest.approx(2e3)}
+    pole = model.poles().poles[0]
+    for same in (
+        model.with_(model.parameters),
+        model.with_(L=model.parameters["L"]),
+        model.with_(L=2 * model.parameters["L"] / 2.0 + model.parameters["L"] - model.parameters["L"]),
+        model.with_(model.equations().parameters),
+        model.with_(pickle.loads(pickle.dumps(model.parameters))),
+        model.with_(L=np.float64(2) * model.parameters["L"] / 2, R=abs(-sum([model.parameters["R"]]))),
+    ):
+        assert same.poles().poles[0] == pytest.approx(pole, rel=1e-12)
+    # That of another parameter is converted where the model is at hand, and refused elsewhere.
+    two = paynter.parse(MILLI.replace("param R", "param M = 1 [H]\n    param R").replace("= L", "= L + 0*M"))
+    assert two.with_(M=two.parameters["L"]).parameters["M"] == pytest.approx(6e-3)
+    with pytest.raises(ValueError, match="a value of 'L' is given for 'M'"):
+        two.ensemble(3, vary={"M": (two.parameters["L"], 1)})
+    L = model.parameters["L"]
+    swept = model.simulate(1e-5, points=2, sweep={"L": [L, 2 * L]})
+    written = model.simulate(1e-5, points=2, sweep={"L": [6, 12]})
+    assert [run["outputs"]["y"][-1] for run in swept] == pytest.approx([run["outputs"]["y"][-1] for run in written])
+    drawn = model.ensemble(8, lambda model: model.parameters["L"], vary={"L": (L / 2, L)})
+    assert 3e-3 <= drawn["answer"].least[0] <= drawn["answer"].most[0] <= 6e-3
+    # A number of its own is in the declared unit, and so is a ratio of two values.
+    assert model.with_(L=12).poles().poles[0] == pytest.approx(pole / 2, rel=1e-12)
+    ratio = model.parameters["L"] / model.parameters["L"]
+    assert model.with_(L=6 * ratio).poles().poles[0] == pytest.approx(pole, rel=1e-12)
+    halved = model.with_({name: value / 2 for name, value in model.parameters.items()})
+    assert halved.parameters == {"L": pytest.approx(3e-3), "R": pytest.approx(1e3)}
+
+    def small(model):
+        if model.parameters["L"] > 6e-3:
+            raise ArithmeticError("too large")
+        return 1.0
+
+    failures = model.ensemble(20, small).failures
+    assert failures
+    assert all(model.with_(failure["values"]).parameters["L"] >= 6e-3 for failure in failures)
+
+
+def test_estimates_go_back_as_what_they_are():
+    model = paynter.parse(MILLI)
+    t = np.linspace(0, 2e-5, 200)
+    truth = model.with_(L=9, R=2.2)
+    measured = truth.simulate(2e-5, times=t, sensitivity=None)["y"]
+    found = model.estimate({"t": t, "y [A]": measured}, fit="L,R")
+    assert found.values["L"] == pytest.approx(9e-3, rel=1e-4)
+    assert model.with_(found.values).parameters["L"] == pytest.approx(9e-3, rel=1e-4)
+    assert found.model.parameters["R"] == pytest.approx(2.2e3, rel=1e-4)

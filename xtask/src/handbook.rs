@@ -77,12 +77,16 @@ fn photograph_page(browser: &str, page: &Path, picture: &Path) -> Result<(), Str
         command.args(arguments).arg(format!("file://{}", page.display()));
         command
     };
-    let lines =
-        std::fs::read_to_string(page).map_err(|e| format!("{}: {e}", page.display()))?.lines().count();
-    // A guess that is seldom too small: long pages have one line of HTML for one on the screen.
-    let height = (600 + 26 * lines).clamp(1200, 16_000);
-    let size = format!("--window-size=1200,{height}");
-    let mut shot = command(&[size, format!("--screenshot={}", picture.display())]);
+    let text = std::fs::read_to_string(page).map_err(|e| format!("{}: {e}", page.display()))?;
+    // A guess that is seldom too small: long pages have one line of HTML for one on the screen, and pictures.
+    let height = (600 + 26 * text.lines().count() + 400 * text.matches("<img ").count()).clamp(1200, 32_000);
+    // The browser's pictures have at most some 16,000 rows.
+    let scale = if height > 16_000 { 0.5 } else { 1.0 };
+    let mut shot = command(&[
+        format!("--window-size=1200,{height}"),
+        format!("--force-device-scale-factor={scale}"),
+        format!("--screenshot={}", picture.display()),
+    ]);
     output(shot.stderr(Stdio::null())).map(|_| ())
 }
 

@@ -177,6 +177,7 @@ codes! {
     SECOND_OPINION_DIFFERS = "BG0825" Warning "a second opinion that differs", "take a finer {option rtol}, and look at the law or junction that is named";
     SHARED_FORCE = "BG0826" Note "forces that are not unique", "let one of the laws rise steeply instead of jumping if each force matters";
     NEGATIVE_AMOUNT = "BG0827" Warning "a negative amount under a logarithm", "check the initial state and what takes from it; the run goes on where rates are products of powers";
+    EQUIVALENT_CONTROL = "BG0828" Warning "a switched value that is squared while it is between its branches", "keep it for a steep law; for what switches fast give the condition a hysteresis, or write the rate linear in the switched value";
     BAD_ESTIMATION = "BG0850" Error "an estimation that cannot be asked for", "see {ask help command=estimate} for the options";
     UNDETERMINED = "BG0851" Warning "unknowns that the data do not determine", "estimate fewer of them, or measure another output or with another input";
     NOT_CONVERGED = "BG0852" Warning "a search that did not converge", "start elsewhere, or several times with {option starts=N}";

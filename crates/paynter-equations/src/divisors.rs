@@ -26,11 +26,14 @@ impl Equations {
         diagnostics
     }
 
-    /// What rates, outputs and implicit equations divide by, in order.
+    /// What rates, outputs, implicit equations, and efforts and flows divide by, in order: where one of these has no
+    /// value, the model has no solution or more than one, whatever is asked of it.
     fn divisors(&self, pool: &Pool) -> Vec<Expr> {
         let outputs = self.outputs.iter().map(|output| output.value);
         let residuals = self.constraints.iter().map(|constraint| constraint.residual);
-        let mut stack: Vec<Expr> = self.rates.iter().copied().chain(outputs).chain(residuals).collect();
+        let values = self.assignments.iter().map(|assignment| assignment.value);
+        let mut stack: Vec<Expr> =
+            self.rates.iter().copied().chain(outputs).chain(residuals).chain(values).collect();
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
         while let Some(node) = stack.pop() {

@@ -67,6 +67,29 @@ pub(crate) fn linear_row(
     Some((row, rest))
 }
 
+/// Reduces the rows after the first `count` by these: each stands for `value = row·terms − right`, the others for
+/// `row·terms = right`. Returns the values of which no term is left. Pivots are entries that cannot vanish.
+pub(crate) fn reduce(
+    pool: &mut Pool,
+    rows: Vec<Row<Expr>>,
+    right: Vec<Expr>,
+    (count, width): (usize, usize),
+    ranges: &Ranges,
+) -> Vec<Option<Expr>> {
+    let total = rows.len();
+    let right = right.into_iter().map(|right| vec![right]).collect();
+    let mut symbols = Symbols { pool, right, prints: Fingerprints::new(), is_lasting: true };
+    let Ok(echelon) = eliminate(&mut symbols, rows, width, |symbols, state| {
+        Ok::<_, std::convert::Infallible>(symbols.lasting_pivot(state, count, ranges))
+    });
+    let values = (count..total).map(|i| {
+        let row = &echelon.rows[i];
+        let none_left = row.values().all(|entry| symbols.prints.is_zero(symbols.pool, *entry));
+        none_left.then(|| symbols.pool.neg(symbols.right[i][0]))
+    });
+    values.collect()
+}
+
 impl System {
     /// Solves the system, or returns the rows that have no pivot left.
     pub fn solve(self, pool: &mut Pool, pivots: Pivots) -> Result<Vec<Vec<Expr>>, Vec<usize>> {
@@ -160,6 +183,27 @@ impl Symbols<'_> {
                 size(&entry) <= NEAR_PIVOT * row.values().map(size).fold(0.0, f64::max)
             }
         }
+    }
+
+    /// An entry that cannot vanish of the shortest of the first `count` rows, with the least fill-in.
+    fn lasting_pivot(
+        &mut self,
+        state: &Elimination<Expr>,
+        count: usize,
+        ranges: &Ranges,
+    ) -> Option<(usize, usize)> {
+        for &(_, i) in state.open().iter().filter(|(_, i)| *i < count) {
+            let mut entries: Vec<(usize, usize)> =
+                state.row(i).keys().map(|&j| (state.count(j), j)).collect();
+            entries.sort_unstable();
+            for (_, j) in entries {
+                let entry = state.row(i)[&j];
+                if !self.prints.is_zero(self.pool, entry) && !ranges.can_vanish(self.pool, entry) {
+                    return Some((i, j));
+                }
+            }
+        }
+        None
     }
 
     /// The entry with the least fill-in among those of the shortest rows that

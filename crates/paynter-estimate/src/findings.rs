@@ -65,7 +65,30 @@ pub(crate) fn no_cost(asked: &Asked<'_, '_>, parts: &Parts, rejection: &Rejectio
 pub(crate) fn findings(found: &Estimation) -> Diagnostics {
     let mut list = Diagnostics::new();
     for undetermined in &found.after.undetermined {
-        let message = format!("{}; the search leaves the rest where it began", undetermined.words);
+        let names = undetermined.names.iter().map(String::as_str);
+        let is_jumping = |name: &&str| found.by_jumps.iter().any(|jumping| jumping == name);
+        let (jumping, other): (Vec<&str>, Vec<&str>) = names.partition(is_jumping);
+        if !jumping.is_empty() {
+            let message = format!(
+                "`{}` moves what is measured by jumps between samples only, so that it has no sensitivity there; the search leaves it where it began",
+                jumping.join("`, `")
+            );
+            let help = Remedy::marked("look for it with several starts, {option starts}, or smooth the jump");
+            list.push(Diagnostic::new(code::UNDETERMINED, message).help(help));
+        }
+        let words = match (jumping.is_empty(), other.is_empty()) {
+            (true, _) => undetermined.words.clone(),
+            (_, true) => continue,
+            _ => format!("`{}` has no effect on what is measured", other.join("`, `")),
+        };
+        let rest = match found.is_put_back {
+            true => "the search leaves the rest where it began",
+            false => {
+                "the search has moved the rest from where it began, and bounds or the cost do not let it be put back: \
+                 values that fit as well are found elsewhere"
+            }
+        };
+        let message = format!("{words}; {rest}");
         list.push(Diagnostic::new(code::UNDETERMINED, message));
     }
     let noise = about_unknown_noise(found);

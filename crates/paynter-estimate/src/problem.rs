@@ -4,7 +4,7 @@
 use crate::identifiability::sizes;
 use crate::loss::Penalty;
 use crate::search::Cost;
-use crate::tolerance::{BESIDE_ZERO, DIFFERENCE_STEP};
+use crate::tolerance::{BESIDE_ZERO, DIFFERENCE_STEP, EFFECTLESS, NEXT_TO_NOTHING};
 use crate::unknown::{Quantity, Scaling, Unknown};
 use paynter_base::CancellationToken;
 use paynter_numerics::Tables;
@@ -86,6 +86,16 @@ pub(crate) struct Row<'a> {
     pub weight: f64,
     /// The derivatives of the model's value by the variables of the search.
     pub sensitivities: &'a [f64],
+}
+
+/// How a derivative of an output is made.
+enum By {
+    /// From this sensitivity of the run.
+    Lane { lane: usize, factor: f64 },
+    /// It is the offset of the sensor.
+    Offset(f64),
+    /// It is the gain of the sensor.
+    Gain(f64),
 }
 
 /// Why values of the unknowns give no cost.
@@ -229,6 +239,22 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// Takes sensitivities for none where the unknown, changed by its own size, moves the outputs by less than rounding
+    /// beside the data: a mass that sticks moves by what rounding leaves of balanced forces.
+    fn forget_rounding(&self, found: &mut Evaluation, size: f64) {
+        let width = found.count() + 1;
+        for (j, length) in found.lengths().into_iter().enumerate() {
+            let (unknown, z) = (&self.unknowns[j], found.z[j]);
+            let value = unknown.value(z).abs();
+            // What is next to nothing has no size of its own.
+            let has_size =
+                !matches!(unknown.scaling, Scaling::Linear(scale) if value <= NEXT_TO_NOTHING * scale);
+            if has_size && length * value <= EFFECTLESS * size * unknown.derivative(z).abs() {
+                found.triangle.iter_mut().skip(j).step_by(width).for_each(|entry| *entry = 0.0);
+            }
+        }
+    }
+
     /// The derivatives of the unknowns by the variables of the search; zero for those that take no part.
     pub(crate) fn chain(&self, experiment: usize, z: &[f64]) -> Vec<f64> {
         let derivative =
@@ -319,6 +345,21 @@ impl<'a> Problem<'a> {
         })
     }
 
+    /// How the derivatives of an output by the variables of the search that move it are made, with the gain of its sensor.
+    fn derivatives_of(&self, output: usize, chain: &[f64], gain: f64) -> Vec<(usize, By)> {
+        let by = |(place, (unknown, chain)): (usize, (&Unknown, &f64))| {
+            let by = match unknown.quantity {
+                _ if *chain == 0.0 => return None,
+                Quantity::Simulated { lane, .. } => By::Lane { lane, factor: gain * chain },
+                Quantity::Offset(own) if own == output => By::Offset(*chain),
+                Quantity::Gain(own) if own == output => By::Gain(*chain),
+                _ => return None,
+            };
+            Some((place, by))
+        };
+        self.unknowns.iter().zip(chain).enumerate().filter_map(by).collect()
+    }
+
     /// Simulates an experiment, and hands on every measured sample, with its sensitivities where they are wanted.
     fn simulate(
         &self,
@@ -338,6 +379,16 @@ impl<'a> Problem<'a> {
         let sensors: Vec<(f64, f64)> =
             (0..self.outputs.len()).map(|output| self.sensor(experiment, output, &values)).collect();
         let lanes = self.simulation.wanted.len();
+        let by: Vec<Vec<(usize, By)>> =
+            (0..self.outputs.len())
+                .map(|output| {
+                    if sensitive {
+                        self.derivatives_of(output, &chain, sensors[output].0)
+                    } else {
+                        Vec::new()
+                    }
+                })
+                .collect();
         let mut sensitivities = vec![0.0; self.unknowns.len()];
         let mut sample_number = 0;
         let mut wrong: Option<Rejection> = None;
@@ -353,19 +404,23 @@ impl<'a> Problem<'a> {
                 let bare = sample.outputs[fitted.place];
                 let derivatives = &sample.sensitivities[fitted.place * lanes..];
                 let (gain, offset) = sensors[output];
-                for ((unknown, chain), derivative) in self.unknowns.iter().zip(&chain).zip(&mut sensitivities)
-                {
-                    *derivative = match unknown.quantity {
-                        _ if *chain == 0.0 || !sensitive => 0.0,
-                        Quantity::Simulated { lane, .. } => gain * derivatives[lane] * chain,
-                        Quantity::Offset(own) if own == output => *chain,
-                        Quantity::Gain(own) if own == output => bare * chain,
-                        _ => 0.0,
+                sensitivities.fill(0.0);
+                let mut sum = 0.0;
+                for (place, by) in &by[output] {
+                    let derivative = match by {
+                        By::Lane { lane, factor } => derivatives[*lane] * factor,
+                        By::Offset(chain) => *chain,
+                        By::Gain(chain) => bare * chain,
                     };
+                    sensitivities[*place] = derivative;
+                    sum += derivative;
                 }
                 let model = gain * bare + offset;
-                let bad = sensitivities.iter().position(|derivative| !derivative.is_finite());
-                if !model.is_finite() || bad.is_some() {
+                // A sum that is finite has finite terms.
+                if !(model + sum).is_finite()
+                    && (!model.is_finite() || sensitivities.iter().any(|derivative| !derivative.is_finite()))
+                {
+                    let bad = sensitivities.iter().position(|derivative| !derivative.is_finite());
                     let unknown = bad.filter(|_| model.is_finite());
                     wrong = Some(Rejection::NotFinite { experiment, output, t: sample.t, unknown });
                     continue;
@@ -387,7 +442,7 @@ impl Cost for Problem<'_> {
     fn evaluate(&self, z: &[f64], token: &CancellationToken) -> Result<Evaluation, Rejection> {
         let count = self.unknowns.len();
         let mut triangle = Triangle::new(count + 1);
-        let mut cost = 0.0;
+        let (mut cost, mut size) = (0.0, 0.0);
         let mut line = vec![0.0; count + 1];
         for experiment in 0..self.experiments.len() {
             if self.experiments[experiment].validates {
@@ -400,6 +455,7 @@ impl Cost for Problem<'_> {
                 let residual = row.weight * (row.model - row.data);
                 let (rho, share) = self.penalties[row.output].of(residual);
                 cost += 0.5 * rho;
+                size += (row.weight * row.data).powi(2);
                 let scale = share.sqrt();
                 for (entry, derivative) in line.iter_mut().zip(row.sensitivities) {
                     *entry = scale * row.weight * derivative;
@@ -423,7 +479,11 @@ impl Cost for Problem<'_> {
         if !cost.is_finite() {
             return Err(Rejection::NotFinite { experiment: 0, output: 0, t: 0.0, unknown: None });
         }
-        Ok(Evaluation { z: z.to_vec(), cost, triangle: triangle.rows().to_vec(), residuals })
+        let mut found = Evaluation { z: z.to_vec(), cost, triangle: triangle.rows().to_vec(), residuals };
+        if self.noise == 0.0 {
+            self.forget_rounding(&mut found, size.sqrt());
+        }
+        Ok(found)
     }
 
     fn sizes(&self, at: &Evaluation) -> Vec<f64> {

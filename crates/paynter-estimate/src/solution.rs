@@ -12,7 +12,7 @@ use crate::reweighting::reweight;
 use crate::search::{Cost, Found, Iteration, Limits};
 use crate::shooting::{Pieces, Shooting, shoot};
 use crate::starts::search_all;
-use crate::tolerance::{RESTORED_COST, SECOND_LOOK};
+use crate::tolerance::{JUMP_COST, JUMP_SHARES, RESTORED_COST, SECOND_LOOK, UNMOVED};
 use crate::unknown::{Scaling, Unknown};
 use paynter_base::CancellationToken;
 use paynter_base::random::Random;
@@ -43,7 +43,7 @@ pub(crate) fn solve(
         reweight(&mut problem, &mut found, choice, options, token)?;
     }
     let begun_at = if shooting.is_some() { &given } else { &found.history[0].values }.clone();
-    put_undetermined_back(&problem, &mut found, &begun_at, limits.rank, token)?;
+    let is_put_back = put_undetermined_back(&problem, &mut found, &begun_at, limits.rank, token)?;
     token.begin("standard errors", 0);
     let at = &found.evaluation;
     let mut sums = FitSums::new(&problem);
@@ -56,6 +56,7 @@ pub(crate) fn solve(
         Identifiability::new(&problem, at, &elsewhere, limits.rank)
     };
     let (before, after) = (judged(&begun), judged(at));
+    let by_jumps = acting_by_jumps(&problem, at, &after, token);
     let curves = if options.curves { curves_on_the_way(&problem, &found, token)? } else { Vec::new() };
     let profiles = profiles(&problem, at, (&confidence, &after), limits, options, token)?;
     let estimates = problem.unknowns.iter().enumerate();
@@ -80,6 +81,8 @@ pub(crate) fn solve(
         fits,
         before,
         after,
+        is_put_back,
+        by_jumps,
         starts,
         shooting,
         curves,
@@ -107,29 +110,57 @@ fn join(
 }
 
 /// Returns directions that are not determined to where the search began. What is not determined costs nothing; where it
-/// does, it stays.
+/// does, it stays. Tells whether it is there.
 fn put_undetermined_back(
     problem: &Problem<'_>,
     found: &mut Found,
     begun_at: &[f64],
     rank: f64,
     token: &CancellationToken,
-) -> Result<(), Rejection> {
-    let Some(z) = put_back(problem, &found.evaluation, begun_at, rank) else { return Ok(()) };
+) -> Result<bool, Rejection> {
+    let Some(z) = put_back(problem, &found.evaluation, begun_at, rank) else { return Ok(true) };
     let within = z.iter().zip(problem.ranges()).all(|(z, (low, high))| (low..=high).contains(z));
     let slack =
         found.evaluation.cost * (1.0 + RESTORED_COST) + problem.size() * (rank * rank).max(f64::MIN_POSITIVE);
     match if within { problem.evaluate(&z, token) } else { Err(Rejection::Underived) } {
-        Err(Rejection::Cancelled) => return Err(Rejection::Cancelled),
+        Err(Rejection::Cancelled) => Err(Rejection::Cancelled),
         Ok(back) if back.cost <= slack => {
             if let Some(last) = found.history.last_mut() {
                 (last.cost, last.values) = (back.cost, problem.values(&back.z));
             }
             found.evaluation = back;
+            Ok(true)
         }
-        _ => {}
+        _ => {
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() <= UNMOVED * a.abs().max(b.abs());
+            Ok(z.iter().zip(&found.evaluation.z).all(near))
+        }
     }
-    Ok(())
+}
+
+/// Unknowns by which the outputs have no derivative, but of which larger changes move the cost: the instant of a pulse
+/// moves a sample at a time.
+fn acting_by_jumps(
+    problem: &Problem<'_>,
+    at: &Evaluation,
+    found: &Identifiability,
+    token: &CancellationToken,
+) -> Vec<String> {
+    let alone = found.undetermined.iter().filter(|open| open.determined.is_empty());
+    let acts = |name: &&String| {
+        let Some(j) = problem.unknowns.iter().position(|unknown| unknown.name == **name) else {
+            return false;
+        };
+        let (low, high) = problem.unknowns[j].range();
+        JUMP_SHARES.iter().flat_map(|share| [-share, *share]).any(|share| {
+            let mut z = at.z.clone();
+            let value = problem.unknowns[j].value(z[j]);
+            z[j] = problem.unknowns[j].to_search(value * (1.0 + share)).clamp(low, high);
+            let moved = problem.evaluate(&z, token);
+            moved.is_ok_and(|moved| (moved.cost - at.cost).abs() > JUMP_COST * problem.size())
+        })
+    };
+    alone.flat_map(|open| &open.names).filter(acts).cloned().collect()
 }
 
 /// Curves for plots: at the start, after one and five iterations, and at the end.

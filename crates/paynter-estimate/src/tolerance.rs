@@ -80,6 +80,17 @@ pub(crate) const MOST_DOUBLINGS: usize = 60;
 /// takes from their residuals what nobody sees.
 pub(crate) const MOST_HELD: usize = 200_000;
 
+/// Rounds in which the noises of several series are told from each other: each is known to a few per cent after the
+/// first, and which of them counts where does not change after the third.
+pub(crate) const SHARED_ROUNDS: usize = 6;
+
+/// So many residuals beside those that a fit may take from a series tell how large its noise is beside that of others:
+/// the standard error of a standard deviation is then a third.
+pub(crate) const LEAST_TELLING: usize = 4;
+
+/// Rows of a series that are shorter along an axis than this share of the longest are rounding.
+pub(crate) const OWN_AXIS: f64 = 1e-9;
+
 /// Rounds in which residuals that are not white get back what the fit has taken: a third changes intervals by less than
 /// one per cent.
 pub(crate) const RESTORED_ROUNDS: usize = 2;
@@ -126,6 +137,19 @@ pub(crate) const MOST_PLANNED: f64 = 1e7;
 
 /// Samples are evenly spaced where no two are farther from the mean distance than this part of it, as rounded ones are.
 pub(crate) const EVEN_SAMPLES: f64 = 0.01;
+
+/// An unknown that moves outputs by less than this share of the data when it is changed by its own size has no effect on
+/// them: no measurement resolves it, and rounding in a run of thousands of steps makes a thousandth of it.
+pub(crate) const EFFECTLESS: f64 = 1e-10;
+
+/// By these parts an unknown without a sensitivity is moved to see whether it acts by jumps.
+pub(crate) const JUMP_SHARES: [f64; 2] = [0.05, 0.2];
+
+/// A change of the cost beside that of the data alone that is no rounding.
+pub(crate) const JUMP_COST: f64 = 1e-9;
+
+/// Unknowns that differ by less than this part from where a search began are there.
+pub(crate) const UNMOVED: f64 = 1e-6;
 
 /// The cost may rise by this part where a search that has wandered along what is not determined is put back: what
 /// simulations make of it.

@@ -122,14 +122,23 @@ fn forgotten(found: &Estimation, level: f64) -> Option<Diagnostic> {
     Some(Diagnostic { severity: Severity::Note, ..diagnostic })
 }
 
-/// Tells of an estimate that is not written. Initial states are no values that a model is set to.
+/// Tells of an estimate that is not written. Initial states and sensors are no values that a model is set to.
 fn unwritten(name: &str, message: String) -> Diagnostic {
     let diagnostic = Diagnostic::new(code::UNWRITTEN, message);
-    match name.starts_with("init(") {
-        true => {
-            diagnostic.help(Remedy::marked("simulate with {option sweep}, which takes initial states too"))
-        }
-        false => diagnostic,
+    let plain = name.split('@').next().unwrap_or_default();
+    if plain.starts_with("init(") {
+        diagnostic.help(Remedy::marked("simulate with {option sweep}, which takes initial states too"))
+    } else if plain.starts_with("offset(") || plain.starts_with("gain(") {
+        diagnostic.help(
+            "correct what the sensor measures by it, or write it into the expression of the output, as in \
+             `output z = 1.02*c.e + 0.1`",
+        )
+    } else if plain != name {
+        let help =
+            Remedy::marked("set it with {option set} where that experiment is meant, without its number");
+        diagnostic.help(help)
+    } else {
+        diagnostic
     }
 }
 

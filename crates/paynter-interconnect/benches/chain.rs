@@ -36,7 +36,8 @@ fn main() {
         let token = CancellationToken::new();
         let equations = derive(&mut pool, &mut graph, &causality, &token).unwrap();
         let parameters = (0..graph.parameters.len()).collect();
-        let request = Request { procedure: Procedure::New, normalized: false, parameters };
+        let request =
+            Request { procedure: Procedure::New, normalized: false, parameters, may_stand_alone: false };
         let start = processor_time();
         let found = interconnect(&mut pool, &graph, &causality, &equations, &request, &token).unwrap();
         let time = (processor_time() - start).as_secs_f64() * 1e3;

@@ -30,9 +30,13 @@ pub fn interconnect(
     request: &Request,
     token: &CancellationToken,
 ) -> Result<Interconnection, QueryError> {
-    refuse_derivatives(pool, graph, equations)?;
+    let differentiated = differentiated_input(pool, equations);
+    if let Some(k) = differentiated.filter(|_| !request.may_stand_alone) {
+        return Err(refused(improper(graph, equations, k)));
+    }
+    let alone = differentiated.is_some();
     let by_laws = match rows(pool, graph, causality, equations) {
-        Ok(rows) => realised(pool, graph, &rows, request, token)?,
+        Ok(rows) => realised(pool, graph, &rows, (request, alone), token)?,
         Err(Unsuitable::Nonlinear) => return Err(refused(nonlinear(graph, None))),
         Err(Unsuitable::HigherIndex) => None,
     };
@@ -40,18 +44,18 @@ pub fn interconnect(
         Some(found) => Some(found),
         None => {
             let rows = reduced(pool, equations);
-            realised(pool, graph, &rows, request, token)?
+            realised(pool, graph, &rows, (request, alone), token)?
         }
     };
     let Some(solved) = found else { return Err(refused(nonlinear(graph, None))) };
     assemble(pool, graph, equations, request, solved, token)
 }
 
-/// Refuses equations that read derivatives of inputs.
-fn refuse_derivatives(pool: &mut Pool, graph: &BondGraph, equations: &Equations) -> Result<(), QueryError> {
+/// The first input whose derivative the equations read.
+fn differentiated_input(pool: &mut Pool, equations: &Equations) -> Option<usize> {
     let outputs = equations.outputs.iter().map(|output| output.value);
     let all: Vec<Expr> = equations.rates.iter().copied().chain(outputs).collect();
-    for (k, input) in equations.inputs.iter().enumerate() {
+    equations.inputs.iter().position(|input| {
         let mut used = false;
         for derivative in input.symbols.iter().skip(1) {
             for value in &all {
@@ -61,19 +65,21 @@ fn refuse_derivatives(pool: &mut Pool, graph: &BondGraph, equations: &Equations)
                 }
             }
         }
-        if used {
-            let message = format!(
-                "the equations depend on the derivative of the input `{}`, so the model is improper and has no standard interconnection model",
-                input.name
-            );
-            let mut diagnostic = Diagnostic::new(code::IMPROPER_INTERCONNECTION, message);
-            if let Some(declared) = graph.inputs.get(k) {
-                diagnostic = diagnostic.at(declared.span);
-            }
-            return Err(refused(diagnostic));
-        }
+        used
+    })
+}
+
+/// The refusal of equations that read the derivative of an input.
+fn improper(graph: &BondGraph, equations: &Equations, k: usize) -> Diagnostic {
+    let message = format!(
+        "the state equations contain the derivative of the input `{}`, so that they have no standard interconnection model",
+        equations.inputs[k].name
+    );
+    let diagnostic = Diagnostic::new(code::IMPROPER_INTERCONNECTION, message);
+    match graph.inputs.get(k) {
+        Some(declared) => diagnostic.at(declared.span),
+        None => diagnostic,
     }
-    Ok(())
 }
 
 /// The refusal of a model that is not linear, with the row that is not.
@@ -107,6 +113,8 @@ pub(crate) fn refused(diagnostic: Diagnostic) -> QueryError {
 
 /// The reduced equations as rows, where laws one by one do not serve: x' and y over states and inputs.
 fn reduced(pool: &mut Pool, equations: &Equations) -> Rows {
+    let derivatives =
+        equations.inputs.iter().flat_map(|input| input.symbols.iter().skip(1).copied()).collect();
     let mut list = Vec::new();
     let mut give = |pool: &mut Pool, name: &str, value: Expr| {
         let unknown = pool.fresh(name);
@@ -121,7 +129,7 @@ fn reduced(pool: &mut Pool, equations: &Equations) -> Rows {
         rows: list,
         states: equations.states.iter().map(|state| state.symbol).collect(),
         inputs: equations.inputs.iter().filter_map(|input| input.symbols.first().copied()).collect(),
-        input_derivatives: Vec::new(),
+        input_derivatives: derivatives,
         dependent: Vec::new(),
     }
 }
@@ -138,6 +146,13 @@ struct Solved {
 }
 
 impl Solved {
+    /// Leaves out what inputs and their derivatives do, and what outputs are: their rows and columns are zero.
+    fn leave_ends_out(&mut self, derivatives: &[Symbol]) {
+        let ends: BTreeSet<Symbol> = self.inputs.iter().chain(derivatives).copied().collect();
+        self.outputs.iter_mut().for_each(|output| output.0.clear());
+        self.each_form(|form| form.0.retain(|symbol, _| !ends.contains(symbol)));
+    }
+
     fn each_form(&mut self, mut change: impl FnMut(&mut Form)) {
         let ends = self.rates.iter_mut().chain(&mut self.outputs);
         ends.chain(self.pairs.iter_mut().map(|pair| &mut pair.z)).for_each(&mut change);
@@ -145,12 +160,12 @@ impl Solved {
 }
 
 /// Realises rows and solves them; nothing where they do not determine their unknowns, or where a channel that
-/// matters follows the derivative of an input.
+/// matters follows the derivative of an input. A model that is to stand `alone` has no inputs and outputs that matter.
 fn realised(
     pool: &mut Pool,
     graph: &BondGraph,
     rows: &Rows,
-    request: &Request,
+    (request, alone): (&Request, bool),
     token: &CancellationToken,
 ) -> Result<Option<Solved>, QueryError> {
     let mut split = Vec::with_capacity(rows.rows.len());
@@ -189,6 +204,9 @@ fn realised(
     let mut solved = Solved { rates, outputs, states, inputs, pairs, uncertain: deltas.list, splitting };
     let mut prints = Fingerprints::new();
     solved.each_form(|form| form.0.retain(|_, entry| !prints.is_zero(pool, *entry)));
+    if alone {
+        solved.leave_ends_out(&rows.input_derivatives);
+    }
     solved.pairs = effective(&solved);
     let mut differentiated = false;
     let is_derivative = |symbol: &Symbol| rows.input_derivatives.contains(symbol);

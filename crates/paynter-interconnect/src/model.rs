@@ -29,6 +29,9 @@ pub struct Request {
     pub normalized: bool,
     /// The uncertain parameters, as places in the graph's list.
     pub parameters: Vec<usize>,
+    /// Inputs and outputs may be left out, as stability does not ask for them, where the equations read derivatives of
+    /// inputs.
+    pub may_stand_alone: bool,
 }
 
 /// What δ of a block is, with Δp the absolute change of its quantity p.

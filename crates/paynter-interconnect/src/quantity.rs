@@ -1,6 +1,7 @@
 //! The uncertain quantities of an interconnection in numbers: what the δ of each block stands for.
 
 use crate::model::{Block, Interconnection, Quantity, Uncertainty};
+use paynter_graph::flat_name;
 
 /// An uncertain quantity: the parameter of a block of Δ.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +31,25 @@ impl UncertainQuantity {
             bend,
             is_parameter: matches!(block.quantity, Quantity::Parameter(_)),
         }
+    }
+
+    /// A parameter with a symmetric tolerance.
+    pub fn of_parameter(name: String, nominal: f64, deviation: f64) -> UncertainQuantity {
+        UncertainQuantity { name, nominal, deviation, bend: 0.0, is_parameter: true }
+    }
+
+    /// The values of quantities at δ, by name; none where one of them is no parameter.
+    pub fn values(list: &[UncertainQuantity], delta: &[f64]) -> Option<Vec<(String, f64)>> {
+        let value = |(quantity, delta): (&UncertainQuantity, &f64)| {
+            quantity.is_parameter.then(|| (quantity.name.clone(), quantity.at(*delta)))
+        };
+        list.iter().zip(delta).map(value).collect()
+    }
+
+    /// Whether this is the name of a parameter in a model or in its linearisation, whose names have underscores.
+    pub fn is_called(own: &str, name: &str) -> bool {
+        let plain = |name: &str| flat_name(name).replace('.', "_");
+        plain(own) == plain(name) || format!("{}_", plain(own)) == plain(name)
     }
 
     /// Its value at δ.

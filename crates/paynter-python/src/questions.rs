@@ -78,6 +78,26 @@ impl Model {
         self.inner.graph().is_some_and(|graph| graph.inputs.is_empty() && !graph.parameters.is_empty())
     }
 
+    /// The names of the inputs.
+    #[getter]
+    fn input_names(&self) -> Vec<String> {
+        let inputs = self
+            .inner
+            .graph()
+            .into_iter()
+            .flat_map(|graph| graph.inputs.iter().map(|i| i.name.clone()).collect::<Vec<_>>());
+        inputs.collect()
+    }
+
+    /// By which factors the declared units of parameters and inputs differ from SI.
+    #[getter]
+    fn factors(&self) -> Vec<(String, f64)> {
+        let Some(graph) = self.inner.graph() else { return Vec::new() };
+        let parameters = graph.parameters.iter().map(|p| (&p.name, p.unit.as_ref()));
+        let inputs = graph.inputs.iter().map(|i| (&i.name, i.unit.as_ref()));
+        parameters.chain(inputs).map(|(name, unit)| (name.clone(), unit.map_or(1.0, |u| u.factor))).collect()
+    }
+
     /// The model at other values.
     fn with_values(&self, py: Python<'_>, values: Vec<(String, Setting)>) -> PyResult<Model> {
         let values: Vec<_> = values.into_iter().map(|(name, value)| (name, value.into())).collect();

@@ -329,8 +329,8 @@ impl Model {
         Answer::new(py, found.map_err(|reason| self.unanswered(py, reason, &files))?)
     }
 
-    /// Estimates from measured data; the second is the text of the model with the estimates in place, the third the
-    /// estimated parameters in their declared units.
+    /// Estimates from measured data; the second is the text of the model with the estimates in place, the third by
+    /// which factors declared units of the estimates differ from SI.
     #[pyo3(signature = (options, tolerance=None, progress=None))]
     fn estimate(
         &self,
@@ -343,9 +343,7 @@ impl Model {
         let found = ask(py, progress.as_ref(), |token| {
             let answer = self.inner.estimate(&options, token)?;
             let (text, unwritten) = self.inner.written(&answer, tolerance);
-            // Initial states and sensors are no values of the model, nor is what differs between experiments.
-            let own = answer.estimates.iter().filter(|estimate| !estimate.name.contains(['(', '@']));
-            let declared = own.map(|own| (own.name.clone(), own.value / own.factor)).collect();
+            let factors = answer.estimates.iter().map(|found| (found.name.clone(), found.factor)).collect();
             let mut diagnostics = answer.findings.clone();
             diagnostics.extend(unwritten);
             let mut document = answer.document(&Spelled);
@@ -359,11 +357,11 @@ impl Model {
                     _ => figures::estimation::fit(&answer),
                 })
             });
-            Ok((reply, text, declared))
+            Ok((reply, text, factors))
         })?;
         let files: Vec<Data> = options.data.iter().chain(&options.validation).cloned().collect();
-        let (reply, text, declared) = found.map_err(|reason| self.unanswered(py, reason, &files))?;
-        Ok((Answer::new(py, reply)?, text, declared))
+        let (reply, text, factors) = found.map_err(|reason| self.unanswered(py, reason, &files))?;
+        Ok((Answer::new(py, reply)?, text, factors))
     }
 
     /// What planned experiments would determine.
@@ -387,7 +385,7 @@ impl Model {
     }
 }
 
-/// An estimation, the text of the model with the estimates, and the estimated parameters in their declared units.
+/// An estimation, the text of the model with the estimates, and the factors of their declared units.
 type Estimated = (Answer, String, Vec<(String, f64)>);
 
 /// What an estimation is asked for.

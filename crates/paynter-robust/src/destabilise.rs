@@ -36,7 +36,12 @@ pub fn destabilise(
     if count == 0 {
         return Ok(None);
     }
-    let mut search = Search { system, limit, best: None, token };
+    let judged = |delta: &[f64]| {
+        token.spend(system.poles_operations());
+        judge(system, delta)
+    };
+    let gradient = |delta: &[f64], pole: Complex64| pole_derivatives(&system.around(delta, &[]).ok()?, pole);
+    let mut search = Search { judge: &judged, gradient: &gradient, limit, best: None };
     for start in starts {
         search.keep(start.clone());
     }
@@ -48,7 +53,7 @@ pub fn destabilise(
         if token.is_spent() {
             break;
         }
-        if let Some(delta) = search.move_pole(pole, token) {
+        if let Some(delta) = move_pole(system, limit, pole, token) {
             search.keep(delta);
         }
     }
@@ -88,33 +93,39 @@ pub(crate) fn judge(system: &Interconnection, delta: &[f64]) -> (bool, Option<Co
     (rightmost.is_some_and(|pole| pole.re >= 0.0), rightmost)
 }
 
-struct Search<'a> {
-    system: &'a Interconnection,
-    limit: f64,
-    best: Option<Destabiliser>,
-    token: &'a CancellationToken,
+/// Whether a model is unstable at parameters, with the pole that is furthest to the right.
+pub(crate) type Judge<'a> = dyn Fn(&[f64]) -> (bool, Option<Complex64>) + 'a;
+
+/// The derivatives of a pole's real part by the parameters.
+pub(crate) type PoleGradient<'a> = dyn Fn(&[f64], Complex64) -> Option<Vec<f64>> + 'a;
+
+/// A search for the smallest parameters that make a model unstable.
+pub(crate) struct Search<'a> {
+    pub judge: &'a Judge<'a>,
+    pub gradient: &'a PoleGradient<'a>,
+    pub limit: f64,
+    pub best: Option<Destabiliser>,
 }
 
 impl Search<'_> {
     fn unstable(&self, delta: &[f64]) -> bool {
-        self.token.spend(self.system.poles_operations());
-        judge(self.system, delta).0
+        (self.judge)(delta).0
     }
 
     /// The smallest size found so far, or where the search ends.
-    fn bound(&self) -> f64 {
+    pub fn bound(&self) -> f64 {
         self.best.as_ref().map_or(self.limit, |best| best.size)
     }
 
     /// Keeps parameters, brought to the boundary of stability, if they are smaller than any before.
-    fn keep(&mut self, delta: Vec<f64>) {
+    pub fn keep(&mut self, delta: Vec<f64>) {
         if !self.unstable(&delta) {
             return;
         }
         let delta = self.to_boundary(&delta);
         let size = size(&delta);
         if size <= self.limit && self.best.as_ref().is_none_or(|best| size < best.size) {
-            let pole = judge(self.system, &delta).1;
+            let pole = (self.judge)(&delta).1;
             self.best = Some(Destabiliser { delta, size, pole });
         }
     }
@@ -138,7 +149,7 @@ impl Search<'_> {
     }
 
     /// The smallest multiple of a direction, of those looked at, that destabilises.
-    fn along(&self, direction: &[f64]) -> Option<f64> {
+    pub fn along(&self, direction: &[f64]) -> Option<f64> {
         let bound = self.bound();
         let top = if bound.is_finite() { bound } else { FARTHEST_SCALE };
         (0..24).map(|k| top * 1.35f64.powi(k - 23)).find(|scale| {
@@ -147,82 +158,8 @@ impl Search<'_> {
         })
     }
 
-    /// The derivatives of a pole's real part by the parameters.
-    fn derivative(&self, moved: &Interconnection, pole: Complex64) -> Option<Vec<f64>> {
-        let a = moved.a.complex();
-        let right = eigenvector(&a, pole)?;
-        let left = eigenvector(&a.adjoint(), pole.conj())?;
-        let scale = left.adjoint().times(&right)[(0, 0)];
-        let reached = left.adjoint().times(&moved.b.complex());
-        let read = moved.c.complex().times(&right);
-        let mut list = Vec::new();
-        let mut first = 0;
-        for block in &moved.blocks {
-            if block.is_real() {
-                let channels = first..first + block.size();
-                list.push(channels.map(|k| (reached[(0, k)] * read[(k, 0)] / scale).re).sum());
-            }
-            first += block.size();
-        }
-        list.iter().all(|x: &f64| x.is_finite()).then_some(list)
-    }
-
-    /// Follows one pole to the imaginary axis by small steps, each as small as it can be.
-    fn move_pole(&self, pole: Complex64, token: &CancellationToken) -> Option<Vec<f64>> {
-        let mut pole = pole;
-        let mut delta = vec![0.0; self.system.parameters()];
-        let mut moved = self.system.around(&delta, &[]).ok()?;
-        let mut radius = f64::INFINITY;
-        for _ in 0..SEARCH_STEPS {
-            token.check().ok()?;
-            if token.is_spent() {
-                return None;
-            }
-            token.spend(2 * self.system.poles_operations());
-            let gradient = self.derivative(&moved, pole)?;
-            let total: f64 = gradient.iter().map(|x| x.abs()).sum();
-            let need = -pole.re + PAST_THE_AXIS * pole.norm();
-            if total == 0.0 {
-                return None;
-            }
-            radius = radius.min(0.3 * need / total).max(SHORTEST_STEP * need / total);
-            let (accepted, grew) = loop {
-                let step = cheapest(&delta, &gradient, need, radius);
-                let next: Vec<f64> =
-                    delta.iter().zip(&step).map(|(x, s)| (x + s).clamp(-self.limit, self.limit)).collect();
-                let gain: f64 =
-                    gradient.iter().zip(next.iter().zip(&delta)).map(|(g, (a, b))| g * (a - b)).sum();
-                if gain <= NO_GAIN * need || !self.system.is_well_posed(&next) {
-                    return None;
-                }
-                token.spend(self.system.poles_operations());
-                let model = self.system.around(&next, &[]).ok()?;
-                let values = model.a.eigenvalues()?;
-                let near = |z: &Complex64| (z - pole).norm();
-                // The pole that has moved to the right and is nearest.
-                let found = values.into_iter().filter(|z| z.im >= -REAL_POLE * z.norm()).min_by(|x, y| {
-                    let miss = |z: &Complex64| near(z) + (z.re - pole.re - gain).abs();
-                    miss(x).total_cmp(&miss(y))
-                })?;
-                if (found.re - pole.re - gain).abs() <= 0.5 * gain {
-                    break ((next, model, found), (found.re - pole.re - gain).abs() <= 0.2 * gain);
-                }
-                radius *= 0.4;
-                if radius < SHORTEST_STEP * need / total {
-                    return None;
-                }
-            };
-            (delta, moved, pole) = accepted;
-            if pole.re >= 0.0 {
-                return Some(delta);
-            }
-            radius *= if grew { 2.0 } else { 1.0 };
-        }
-        None
-    }
-
     /// Moves along the boundary of stability to smaller parameters.
-    fn improve(&self, delta: Vec<f64>, token: &CancellationToken) -> Result<Vec<f64>, Cancelled> {
+    pub fn improve(&self, delta: Vec<f64>, token: &CancellationToken) -> Result<Vec<f64>, Cancelled> {
         let mut delta = self.to_boundary(&delta);
         let mut radius = 0.1 * size(&delta);
         for _ in 0..SEARCH_STEPS {
@@ -231,9 +168,8 @@ impl Search<'_> {
             if radius < SEARCH_TOLERANCE * now || token.is_spent() {
                 break;
             }
-            let moved = self.system.around(&delta, &[]).ok();
-            let pole = judge(self.system, &delta).1;
-            let gradient = moved.zip(pole).and_then(|(moved, pole)| self.derivative(&moved, pole));
+            let pole = (self.judge)(&delta).1;
+            let gradient = pole.and_then(|pole| (self.gradient)(&delta, pole));
             let Some(gradient) = gradient else { break };
             let step = cheapest(&delta, &gradient, 0.0, radius);
             let next: Vec<f64> = delta.iter().zip(&step).map(|(x, s)| x + s).collect();
@@ -255,6 +191,83 @@ impl Search<'_> {
         }
         Ok(delta)
     }
+}
+
+/// The derivatives of a pole's real part by the parameters.
+fn pole_derivatives(moved: &Interconnection, pole: Complex64) -> Option<Vec<f64>> {
+    let a = moved.a.complex();
+    let right = eigenvector(&a, pole)?;
+    let left = eigenvector(&a.adjoint(), pole.conj())?;
+    let scale = left.adjoint().times(&right)[(0, 0)];
+    let reached = left.adjoint().times(&moved.b.complex());
+    let read = moved.c.complex().times(&right);
+    let mut list = Vec::new();
+    let mut first = 0;
+    for block in &moved.blocks {
+        if block.is_real() {
+            let channels = first..first + block.size();
+            list.push(channels.map(|k| (reached[(0, k)] * read[(k, 0)] / scale).re).sum());
+        }
+        first += block.size();
+    }
+    list.iter().all(|x: &f64| x.is_finite()).then_some(list)
+}
+
+/// Follows one pole to the imaginary axis by small steps, each as small as it can be.
+fn move_pole(
+    system: &Interconnection,
+    limit: f64,
+    pole: Complex64,
+    token: &CancellationToken,
+) -> Option<Vec<f64>> {
+    let mut pole = pole;
+    let mut delta = vec![0.0; system.parameters()];
+    let mut moved = system.around(&delta, &[]).ok()?;
+    let mut radius = f64::INFINITY;
+    for _ in 0..SEARCH_STEPS {
+        token.check().ok()?;
+        if token.is_spent() {
+            return None;
+        }
+        token.spend(2 * system.poles_operations());
+        let gradient = pole_derivatives(&moved, pole)?;
+        let total: f64 = gradient.iter().map(|x| x.abs()).sum();
+        let need = -pole.re + PAST_THE_AXIS * pole.norm();
+        if total == 0.0 {
+            return None;
+        }
+        radius = radius.min(0.3 * need / total).max(SHORTEST_STEP * need / total);
+        let (accepted, grew) = loop {
+            let step = cheapest(&delta, &gradient, need, radius);
+            let next: Vec<f64> = delta.iter().zip(&step).map(|(x, s)| (x + s).clamp(-limit, limit)).collect();
+            let gain: f64 = gradient.iter().zip(next.iter().zip(&delta)).map(|(g, (a, b))| g * (a - b)).sum();
+            if gain <= NO_GAIN * need || !system.is_well_posed(&next) {
+                return None;
+            }
+            token.spend(system.poles_operations());
+            let model = system.around(&next, &[]).ok()?;
+            let values = model.a.eigenvalues()?;
+            let near = |z: &Complex64| (z - pole).norm();
+            // The pole that has moved to the right and is nearest.
+            let found = values.into_iter().filter(|z| z.im >= -REAL_POLE * z.norm()).min_by(|x, y| {
+                let miss = |z: &Complex64| near(z) + (z.re - pole.re - gain).abs();
+                miss(x).total_cmp(&miss(y))
+            })?;
+            if (found.re - pole.re - gain).abs() <= 0.5 * gain {
+                break ((next, model, found), (found.re - pole.re - gain).abs() <= 0.2 * gain);
+            }
+            radius *= 0.4;
+            if radius < SHORTEST_STEP * need / total {
+                return None;
+            }
+        };
+        (delta, moved, pole) = accepted;
+        if pole.re >= 0.0 {
+            return Some(delta);
+        }
+        radius *= if grew { 2.0 } else { 1.0 };
+    }
+    None
 }
 
 /// The step within a radius that reaches a change along the gradient and leaves the largest parameter as

@@ -9,8 +9,8 @@ use crate::matrix::Matrix;
 use crate::modes::set_aside;
 use crate::system::Interconnection;
 use crate::tolerance::{
-    BISECTIONS, CROSSING_DISTANCE, FARTHEST_FACTOR, LOOP_POINTS_PER_DECADE, NEAR_AXIS, ON_THE_AXIS,
-    PENCIL_SHIFT, REAL_LOOP_GAIN, ROUNDED_ROOT, SAME_LOOP_FREQUENCY,
+    BISECTIONS, CROSSING_DISTANCE, FARTHEST_FACTOR, LOOP_POINTS_PER_DECADE, LOOP_ROUNDING, NEAR_AXIS,
+    ON_THE_AXIS, PENCIL_SHIFT, REAL_LOOP_GAIN, ROUNDED_ROOT, SAME_LOOP_FREQUENCY,
 };
 
 /// A loop that has been opened.
@@ -77,7 +77,14 @@ impl OpenLoop {
             return None;
         }
         let n = a.rows();
-        let a = Matrix::from_fn(n, n, |i, j| a[(i, j)] - b[(i, 0)] * scale * c[(0, j)]);
+        // What the loop alone has made of an entry is taken out of it whole: rounding would turn a double integrator into
+        // poles beside zero, and give the loop a path that it does not have.
+        let without = |i: usize, j: usize| {
+            let (whole, fed) = (a[(i, j)], b[(i, 0)] * scale * c[(0, j)]);
+            let rest = whole - fed;
+            if rest.abs() <= LOOP_ROUNDING * (whole.abs() + fed.abs()) { 0.0 } else { rest }
+        };
+        let a = Matrix::from_fn(n, n, without);
         let (b, c) = (b.map(|x| x * scale), c.map(|x| -x * scale));
         let d = -d * scale;
         // Modes that the loop does not see are no part of its poles.
@@ -112,9 +119,20 @@ impl OpenLoop {
         self.d == 0.0 && (!touches || self.frequencies().iter().all(|w| self.at(*w).norm() <= f64::EPSILON))
     }
 
-    /// The poles of L.
+    /// The poles of L. An integrator that drives others only, or is driven by nothing, has its pole at zero exactly: of
+    /// several in a row rounding would make poles far beside it.
     pub fn poles(&self) -> Vec<Complex64> {
-        self.a.eigenvalues().unwrap_or_default()
+        let mut rest: Vec<usize> = (0..self.a.rows()).collect();
+        let is_zero = |i: usize, rest: &[usize]| {
+            let none = |entry: &dyn Fn(usize) -> f64| rest.iter().all(|k| entry(*k) == 0.0);
+            none(&|k| self.a[(k, i)]) || none(&|k| self.a[(i, k)])
+        };
+        while let Some(place) = rest.iter().position(|i| is_zero(*i, &rest)) {
+            rest.remove(place);
+        }
+        let mut poles = vec![Complex64::ZERO; self.a.rows() - rest.len()];
+        poles.extend(self.a.part(&rest, &rest).eigenvalues().unwrap_or_default());
+        poles
     }
 
     /// The poles of the closed loop with the loop gain multiplied by a factor; nothing where the factor

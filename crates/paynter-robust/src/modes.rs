@@ -78,17 +78,28 @@ pub(crate) fn moved_part(system: &Interconnection) -> (Interconnection, Vec<Fixe
 /// these modes.
 pub fn set_aside(system: &Interconnection) -> (Interconnection, Vec<FixedMode>) {
     let scale = system.a.largest();
-    let n = system.states();
-    let mut modes = Vec::new();
-    let (reached, rest) = span(&system.a, &system.b, n);
-    modes.extend(fixed(&system.a.adjoint(), &rest, scale));
-    let (a, c) = (project(&system.a, &reached), system.c.times(&reached));
-    let b = reached.adjoint().times(&system.b);
-    let (read, rest) = span(&a.adjoint(), &c.adjoint(), reached.columns());
+    let (kept, dropped) = connected(system);
+    let unit = |places: &[usize]| {
+        Matrix::from_fn(system.states(), places.len(), |i, j| if places[j] == i { 1.0 } else { 0.0 })
+    };
+    let mut modes = fixed(&system.a, &unit(&dropped), scale);
+    let own = unit(&kept);
+    let n = kept.len();
+    let (a, b, c) = (project(&system.a, &own), own.adjoint().times(&system.b), system.c.times(&own));
+    let told = |basis: &Matrix, a: &Matrix| {
+        let part = fixed(a, basis, scale).into_iter();
+        let states = |value| participants(&own.times(basis), &project(a, basis), value);
+        part.map(|FixedMode { value, .. }| FixedMode { value, states: states(value) }).collect::<Vec<_>>()
+    };
+    let (reached, rest) = whole_or(span(&a, &b, n));
+    modes.extend(told(&rest, &a.adjoint()));
+    let (a, b, c) = (project(&a, &reached), reached.adjoint().times(&b), c.times(&reached));
+    let (read, rest) = whole_or(span(&a.adjoint(), &c.adjoint(), reached.columns()));
     // Eigenvectors of the reached part, told in the states of the whole.
-    modes.extend(fixed(&a, &rest, scale).into_iter().map(|mode| {
-        let FixedMode { value, .. } = mode;
-        FixedMode { value, states: participants(&reached.times(&rest), &project(&a, &rest), value) }
+    let in_whole = own.times(&reached.times(&rest));
+    modes.extend(fixed(&a, &rest, scale).into_iter().map(|FixedMode { value, .. }| FixedMode {
+        value,
+        states: participants(&in_whole, &project(&a, &rest), value),
     }));
     let reduced = Interconnection {
         a: project(&a, &read),
@@ -98,6 +109,30 @@ pub fn set_aside(system: &Interconnection) -> (Interconnection, Vec<FixedMode>) 
         blocks: system.blocks.clone(),
     };
     (reduced, modes)
+}
+
+/// The states that the columns of B reach and the rows of C read by way of A, and the others.
+fn connected(system: &Interconnection) -> (Vec<usize>, Vec<usize>) {
+    let n = system.states();
+    let touched = |rows: &Matrix, i: usize| rows.row(i).iter().any(|x| *x != 0.0);
+    let spread = |a: &Matrix, start: Vec<usize>| {
+        let (mut marked, mut open) = (vec![false; n], start);
+        while let Some(i) = open.pop() {
+            if !std::mem::replace(&mut marked[i], true) {
+                open.extend((0..n).filter(|k| !marked[*k] && a[(*k, i)] != 0.0));
+            }
+        }
+        marked
+    };
+    let reached = spread(&system.a, (0..n).filter(|i| touched(&system.b, *i)).collect());
+    let c = system.c.adjoint();
+    let read = spread(&system.a.adjoint(), (0..n).filter(|i| touched(&c, *i)).collect());
+    (0..n).partition(|i| reached[*i] && read[*i])
+}
+
+/// The unit vectors where a span holds all: zeros of matrices stay zeros in these.
+fn whole_or((span, rest): (Matrix, Matrix)) -> (Matrix, Matrix) {
+    if rest.columns() == 0 { (Matrix::identity(span.rows()), rest) } else { (span, rest) }
 }
 
 /// VᵀAV.

@@ -12,12 +12,14 @@ use crate::destabilise::{Destabiliser, destabilise, size};
 use crate::gain::mixed_lower;
 use crate::matrix::Matrix;
 use crate::modes::{FixedMode, moved_part};
+use crate::own::own_destabiliser;
 use crate::regular::Regularised;
 use crate::singular::{Singular, has_pole_at, some_vertices};
 use crate::system::Interconnection;
 use crate::tolerance::{
     CLOSING, CONTRADICTION, END_OF_SCALING, FIRST_SHARE, FREQUENCY_BOUND_SHARE, ON_THE_AXIS,
 };
+use crate::tolerances::Family;
 use crate::zero::lost_at_zero;
 
 /// What is found out about robust stability.
@@ -170,6 +172,26 @@ impl Stability {
             (self.lower, self.axis.bound) = (0.0, f64::INFINITY);
         }
         self.lower = self.lower.min(upper);
+    }
+
+    /// Looks for parameters themselves that make the model unstable, each up to where it reaches zero, and puts them in
+    /// the place of values that count as independent of them, whose range is only that of the parameters at a scaling of
+    /// one. Tells whether there are any.
+    pub fn search_own(
+        &mut self,
+        family: &Family<'_>,
+        reach: &[f64],
+        token: &CancellationToken,
+    ) -> Result<bool, Cancelled> {
+        let limit = reach.iter().copied().fold(self.limit, f64::min);
+        let found = own_destabiliser(family, (reach.len(), limit), &self.fixed, token)?;
+        let Some(found) = found else { return Ok(false) };
+        if self.lower < 1.0 || found.size >= 1.0 {
+            self.lower = self.lower.min(found.size);
+        }
+        self.take(Some(found));
+        self.agree();
+        Ok(true)
     }
 
     fn take(&mut self, destabiliser: Option<Destabiliser>) {

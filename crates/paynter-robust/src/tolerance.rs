@@ -334,3 +334,11 @@ pub const FARTHEST_AT_ZERO: f64 = 1e-3;
 
 /// About how many frequencies one search for the largest gain over frequency looks at.
 pub const GAIN_FREQUENCIES: u64 = 300;
+
+/// Vertices of the box of a model's own parameters are tried for so many of these: each costs the model derived anew where
+/// it is not linear.
+pub(crate) const OWN_VERTICES: usize = 6;
+
+/// Of an entry of a closed model that is smaller than this part of it without its loop, only rounding is left: some tens
+/// of operations have made it.
+pub(crate) const LOOP_ROUNDING: f64 = 1e-14;

@@ -7,6 +7,8 @@ pub struct Sample<'a> {
     pub t: f64,
     /// The states.
     pub states: &'a [f64],
+    /// Their rates from here on, where a step starts; none within a step.
+    pub rates: &'a [f64],
     /// The outputs.
     pub outputs: &'a [f64],
     /// The sensitivities of outputs, output by output, in the order of [`crate::Compiled::wanted`].
@@ -61,6 +63,19 @@ pub enum Note {
         t: f64,
         /// Which output.
         output: usize,
+    },
+    /// States jump at this time: what makes them jump gives or takes energy in no time.
+    Jump {
+        /// When first.
+        t: f64,
+    },
+    /// The motion slides along the surface of this event function, and a rate is not linear in the value that its law
+    /// takes between its branches.
+    EquivalentControl {
+        /// From when on.
+        t: f64,
+        /// Place in [`crate::Compiled::events`].
+        event: usize,
     },
     /// This event function has crossed zero ever faster (Zeno behaviour), and stays at zero from then on.
     Zeno {
@@ -186,6 +201,8 @@ pub struct Outcome {
     pub states: Vec<f64>,
     /// The time and state that was tried last without success.
     pub tried: Option<(f64, Vec<f64>)>,
+    /// To what each state was known in the end: the absolute tolerance, or what rounding makes of it.
+    pub resolution: Vec<f64>,
     /// Some samples with the values of all variables.
     pub witnesses: Vec<Witness>,
 }

@@ -51,8 +51,11 @@ pub(crate) const SIGNAL_STEP: f64 = 0.25;
 pub(crate) const FORM_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Closer to zero than so many of these roundings event functions themselves are evaluated instead.
 pub(crate) const FORM_RESOLUTION: f64 = 1e3;
-/// An event function whose states are known to more than this part of its size is not determined by them.
-pub(crate) const UNDETERMINED_FUNCTION: f64 = 0.1;
+/// An event function that the tolerances of its states let vary by more than so many times what counts as its zero is
+/// not determined by them: where it comes to its zero for a moment only, that would not be seen.
+pub(crate) const UNDETERMINED_FUNCTION: f64 = 10.0;
+/// Nor is one that they let vary by more than this part of its size.
+pub(crate) const LARGEST_UNDETERMINED_FUNCTION: f64 = 0.1;
 /// It is followed if it forgets all but this part of what it was within a step.
 pub(crate) const RELAXED_SHARE: f64 = 0.1;
 /// Its size is the largest that it has been, less this factor for each step since.
@@ -448,6 +451,11 @@ pub(crate) const RELAXED_WIDTH: f64 = 1e-7;
 pub(crate) const LEAST_LAW_VALUE: f64 = 1e-290;
 /// Energy moved below this part of what is held is rounding of what is held.
 pub(crate) const ENERGY_ROUNDING: f64 = 1e-9;
+/// A balance of energy that misses more than this part of what was moved does not close: errors of runs at any
+/// reasonable tolerance are smaller.
+pub(crate) const LARGEST_BALANCE_ERROR: f64 = 1e-2;
+/// So many findings of one kind are shown one by one; of more the first tells of the others.
+pub(crate) const SHOWN_ALIKE: usize = 3;
 /// Amounts below zero by so many tolerances of the largest are negative; less is an error of steps.
 pub(crate) const NEGATIVE_AMOUNT: f64 = 1e3;
 /// What is added to the square of the argument of a logarithm in the energy ledger, so that it is finite at zero:

@@ -16,9 +16,11 @@ use paynter_base::{CancellationToken, Diagnostic, Spelling, code};
 use paynter_equations::{Derivation, readable_characteristic};
 use paynter_export::{self as export, Target};
 use paynter_graph::Causality;
+use paynter_interconnect::UncertainQuantity;
 use paynter_numerics::LinearModel;
 use paynter_verify::Check;
 use paynter_view::json::{self, Naming};
+use paynter_view::units::Shown;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -208,42 +210,39 @@ impl Answer<Bode> {
     }
 }
 
-impl Answer<RobustReport> {
-    /// The document.
-    pub fn document(&self, spelling: &dyn Spelling) -> json::Robust {
-        let found = &self.result;
-        let both = found.quantities.iter().zip(&found.shown);
-        let parameters = both.map(|(quantity, shown)| json::Uncertain {
+impl RobustReport {
+    fn uncertainty<'a>(&'a self, list: &'a [UncertainQuantity], shown: &[Shown]) -> json::Uncertainty<'a> {
+        let parameter = |(quantity, shown): (&'a UncertainQuantity, &Shown)| json::Uncertain {
             name: &quantity.name,
             at: Box::new(|delta| quantity.at(delta)),
             shown: shown.clone(),
             is_parameter: quantity.is_parameter,
-        });
-        let parameters = parameters.collect();
-        let uncertainty = json::Uncertainty { parameters, dynamics: &found.dynamics, regular: found.regular };
+        };
+        let parameters = list.iter().zip(shown).map(parameter).collect();
+        json::Uncertainty { parameters, dynamics: &self.dynamics, regular: self.regular }
+    }
+}
+
+impl Answer<RobustReport> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Robust {
+        let found = &self.result;
+        let uncertainty = found.uncertainty(&found.quantities, &found.shown);
         let is_linearised = |finding: &Diagnostic| finding.code == code::LINEARISED_INTERCONNECTION;
         let diagnostics = self.diagnostics(spelling);
         let (states, verified) = (&found.states, found.verified);
         let gain = found.pair.as_ref().zip(found.found.gain.as_ref());
         // Where values are uncertain as a whole, a gain is attained by the parameters in them.
-        let own = found.own.iter().flat_map(|own| &own.list).map(|own| json::Uncertain {
-            name: &own.name,
-            at: Box::new(|delta| own.nominal + own.deviation * delta),
-            shown: own.shown.clone(),
-            is_parameter: true,
-        });
-        let own = json::Uncertainty {
-            parameters: own.collect(),
-            dynamics: &found.dynamics,
-            regular: found.regular,
-        };
+        let own = found.own.as_ref().map_or((&[][..], &[][..]), |own| (&own.list, &own.shown));
+        let own = found.uncertainty(own.0, own.1);
         let attained = found.own.as_ref().and_then(|own| own.gain.as_ref());
         let of_gain = if attained.is_some() { &own } else { &uncertainty };
         let in_units = (found.gain_shown.clone(), found.allowed);
         let gain = gain.map(|(pair, gain)| json::RobustGain::new(pair, of_gain, gain, in_units));
+        let is_own = found.own.as_ref().is_some_and(|own| own.is_unstable);
         let document = json::Robust::new(
             &self.graph.name,
-            &uncertainty,
+            (&uncertainty, is_own.then_some(&own)),
             states,
             &found.found,
             verified,

@@ -30,6 +30,8 @@ pub struct LftOptions {
     pub may_be_certain: bool,
     /// The box may hold values at which I − D11 Δ is singular: whoever asks tells how far it may grow.
     pub may_be_ill_posed: bool,
+    /// Inputs and outputs do not matter, and are left out where the equations read derivatives of inputs.
+    pub may_stand_alone: bool,
 }
 
 /// The standard interconnection model with what was checked before.
@@ -130,8 +132,12 @@ impl Model {
             uncertain_parameters(graph, places, named, options.normalized, options.may_be_certain)
         });
         let parameters = chosen.map_err(|failure| after(&view.findings, failure))?;
-        let mut request =
-            Request { procedure: options.procedure, normalized: options.normalized, parameters };
+        let mut request = Request {
+            procedure: options.procedure,
+            normalized: options.normalized,
+            parameters,
+            may_stand_alone: options.may_stand_alone,
+        };
         if view.space.is_some() {
             let findings = Diagnostics::new();
             return Ok(Plant { model: self.clone(), own_names: None, view, request, findings });

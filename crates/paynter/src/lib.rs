@@ -51,7 +51,7 @@ pub mod simulate;
 /// The energy of every element over a simulation.
 pub mod energy {
     pub use paynter_equations::Role;
-    pub use paynter_simulate::experiment::{Energy, Entry, Reference};
+    pub use paynter_simulate::experiment::{Energy, Entry, Reference, balance_closes};
 }
 
 /// The texts that the library carries, listed by the build script.

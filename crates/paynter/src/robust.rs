@@ -70,24 +70,15 @@ pub struct RobustReport {
     pub own: Option<OwnParameters>,
 }
 
-/// A parameter with its tolerance, in SI.
-#[derive(Debug, Clone)]
-pub struct OwnParameter {
-    /// Its name.
-    pub name: String,
-    /// Its nominal value.
-    pub nominal: f64,
-    /// How far it may be off.
-    pub deviation: f64,
-    /// The unit that people are shown it in.
-    pub shown: Shown,
-}
-
 /// Parameters in whose values others are uncertain as a whole, and what they attain themselves.
 #[derive(Debug, Clone)]
 pub struct OwnParameters {
     /// The parameters, in the order of δ.
-    pub list: Vec<OwnParameter>,
+    pub list: Vec<UncertainQuantity>,
+    /// The units that people are shown them in.
+    pub shown: Vec<Shown>,
+    /// Whether they make the model unstable: what is worst for stability is then theirs.
+    pub is_unstable: bool,
     /// The largest gain that was found.
     pub gain: Option<OwnGain>,
 }
@@ -102,17 +93,23 @@ impl Model {
             model = model.injected(signal, token)?.1;
         }
         let (only, may_be_certain) = (options.only.clone(), !options.dynamics.is_empty());
-        let may_be_ill_posed = true;
-        let lft =
-            LftOptions { normalized: true, only, may_be_certain, may_be_ill_posed, ..LftOptions::default() };
+        let lft = LftOptions {
+            normalized: true,
+            only,
+            may_be_certain,
+            may_be_ill_posed: true,
+            may_stand_alone: options.pair.is_none() && options.dynamics.is_empty(),
+            ..LftOptions::default()
+        };
         model.lft(&lft, token).map_err(in_tolerances)?.and_then(|standard, findings| {
             let mut report = self.robust_report(standard, &radii, options, findings, token)?;
             // The parameters themselves attain less than values that count as independent of them; what neglected
             // dynamics attain with them is not looked for.
             let has_whole = report.quantities.iter().any(|quantity| !quantity.is_parameter);
             if has_whole && options.dynamics.is_empty() {
-                report.own = Some(model.own_parameters(standard, &lft, &report, options, token)?);
+                report.own = Some(model.own_parameters(standard, &lft, &mut report, options, token)?);
                 report.take_own_gain();
+                report.verified = model.verified(&report, token);
             }
             Ok(report)
         })
@@ -123,7 +120,7 @@ impl Model {
         &self,
         standard: &StandardInterconnection,
         lft: &LftOptions,
-        report: &RobustReport,
+        report: &mut RobustReport,
         options: &RobustOptions,
         token: &CancellationToken,
     ) -> Result<OwnParameters, QueryError> {
@@ -137,17 +134,18 @@ impl Model {
         let declared = self.graph().unwrap_or_default();
         let own = |(place, deviation): &(usize, f64)| {
             let parameter = &graph.parameters[*place];
-            let name = flat_name(&parameter.name);
-            let shown = Shown::named(&declared, &name);
-            OwnParameter { name, nominal: parameter.number, deviation: *deviation, shown }
+            UncertainQuantity::of_parameter(flat_name(&parameter.name), parameter.number, *deviation)
         };
-        let list: Vec<OwnParameter> = box_of.iter().map(own).collect();
+        let list: Vec<UncertainQuantity> = box_of.iter().map(own).collect();
+        let shown = list.iter().map(|own| Shown::named(&declared, &own.name)).collect();
         let omega: Vec<f64> = report.found.stability.axis.points.iter().map(|point| point.omega).collect();
         let token = &token.with_budget(options.work.unwrap_or(WORK));
+        let reach: Vec<f64> = list.iter().map(UncertainQuantity::reach).collect();
+        let is_unstable = report.found.stability.search_own(&*family, &reach, token)?;
         let pair = options.pair.as_ref().map(|pair| places(standard, pair)).transpose()?;
         let gain =
             pair.map(|(outputs, inputs)| own_gain(&*family, (&outputs, &inputs), list.len(), &omega, token));
-        Ok(OwnParameters { gain: gain.transpose()?.flatten(), list })
+        Ok(OwnParameters { gain: gain.transpose()?.flatten(), is_unstable, list, shown })
     }
 
     fn robust_report(
@@ -180,24 +178,25 @@ impl Model {
         findings.extend(found.findings(&interconnection.states));
         let quantities = interconnection.quantities();
         findings.extend(reaching_zero(&quantities));
-        let verified = self.verified(&quantities, &found, token);
         let shown = quantities.iter().map(|quantity| Shown::named(&graph, &quantity.name)).collect();
         let dynamics = options.dynamics.iter().map(|(signal, _)| signal.clone()).collect();
         let (states, pair) = (interconnection.states.clone(), options.pair.clone());
         let regular = interconnection.singular().map(|singular| (singular.regular, singular.scale));
-        Ok(RobustReport {
+        let mut report = RobustReport {
             quantities,
             shown,
             dynamics,
             regular,
             states,
             found,
-            verified,
+            verified: None,
             pair,
             gain_shown,
             allowed,
             own: None,
-        })
+        };
+        report.verified = self.verified(&report, token);
+        Ok(report)
     }
 
     /// The radii of neglected dynamics over frequency.
@@ -211,19 +210,16 @@ impl Model {
     }
 
     /// The pole of the model itself at the worst parameters that is nearest to the one that was found.
-    fn verified(
-        &self,
-        quantities: &[UncertainQuantity],
-        found: &Robustness,
-        token: &CancellationToken,
-    ) -> Option<Complex64> {
-        let worst = found.stability.worst.as_ref()?;
-        let pole = worst.pole.filter(|_| quantities.iter().all(|quantity| quantity.is_parameter))?;
-        let graph = self.graph()?;
-        let values = quantities.iter().zip(&worst.delta).filter_map(|(quantity, delta)| {
-            let same = |name: &str| flat_name(name) == quantity.name;
+    fn verified(&self, report: &RobustReport, token: &CancellationToken) -> Option<Complex64> {
+        let worst = report.found.stability.worst.as_ref()?;
+        let own = report.own.as_ref().filter(|own| own.is_unstable);
+        let quantities = own.map_or(&report.quantities, |own| &own.list);
+        let values = UncertainQuantity::values(quantities, &worst.delta)?;
+        let (pole, graph) = (worst.pole?, self.graph()?);
+        let values = values.iter().filter_map(|(name, value)| {
+            let same = |own: &str| UncertainQuantity::is_called(own, name);
             let parameter = graph.parameters.iter().find(|parameter| same(&parameter.name))?;
-            Some((quantity.name.as_str(), parameter.in_declared_unit(quantity.at(*delta))))
+            Some((parameter.name.as_str(), parameter.in_declared_unit(*value)))
         });
         let moved = self.with(values.collect::<Vec<_>>()).numeric(token).ok()?;
         let matrices = moved.result.matrices(&moved.pool).ok()?;

@@ -62,7 +62,11 @@ fn text(found: &Robust, global: &Global) -> String {
     found.margin_words().iter().for_each(|line| text.push_str(&format!("  {line}\n")));
     if let Some(worst) = &found.worst {
         let place = frequency(worst.omega, global);
-        let what = if found.parameters.is_empty() { "dynamics" } else { "parameters" };
+        let what = match worst.complex {
+            _ if found.parameters.is_empty() => "dynamics",
+            Some(_) => "parameters, with dynamics,",
+            None => "parameters",
+        };
         text.push_str(&match worst.omega {
             Some(_) => format!("\nWorst {what} found, with a pole on the imaginary axis at {place}\n"),
             None => format!("\nWorst {what} found, at which the equations have no solution\n"),
@@ -159,10 +163,10 @@ fn gain_text(found: &Robust, gain: &RobustGain, global: &Global) -> String {
         ));
     }
     if let Some((performance, allowed)) = gain.performance.zip(gain.allowed) {
-        let verdict = if performance.lower >= 1.0 {
-            "holds within the tolerances"
-        } else {
-            "is not proved within the tolerances"
+        let verdict = match performance.upper {
+            _ if performance.lower >= 1.0 => "holds within the tolerances",
+            Some(upper) if upper < 1.0 => "fails within the tolerances",
+            _ => "is not decided within the tolerances",
         };
         let upper =
             performance.upper.map_or(String::new(), |upper| format!(" to {} (attained)", significant(upper)));

@@ -8,6 +8,7 @@
 
 mod differentiate;
 mod promote;
+mod relations;
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{CancellationToken, QueryError};
@@ -77,6 +78,7 @@ struct Elimination<'a> {
 impl Elimination<'_> {
     fn step(&mut self) -> Result<(), QueryError> {
         self.drop_cancelled();
+        self.relate();
         let free = self.free();
         let closed = self.closed(&free);
         if !closed.is_empty() {

@@ -39,6 +39,11 @@ impl Whitening {
         self.columns.iter().map(|w| w[a] * w[a]).sum()
     }
 
+    /// The number of directions.
+    pub fn rank(&self) -> usize {
+        self.columns.len()
+    }
+
     /// W S Wᵀ for so many unknowns.
     fn back(&self, turned: &[Vec<f64>], unknowns: usize) -> Vec<Vec<f64>> {
         let rows: Vec<Vec<f64>> =
@@ -55,6 +60,8 @@ pub(super) struct Covariance {
     pub turned: Vec<Vec<f64>>,
     /// What each series contributes to the variances.
     pub parts: Vec<Vec<f64>>,
+    /// What each series contributes in whitened directions.
+    pub gradients: Vec<Vec<Vec<f64>>>,
 }
 
 impl Covariance {
@@ -65,28 +72,35 @@ impl Covariance {
         let turned: Vec<Vec<f64>> = (0..rank).map(|i| (0..rank).map(|j| entry(i, j)).collect()).collect();
         let whole = white.back(&turned, unknowns);
         let own = (0..unknowns).map(|a| whole[a][a]).collect();
-        Covariance { parts: vec![own], whole, turned }
+        Covariance { parts: vec![own], whole, gradients: vec![turned.clone()], turned }
     }
 }
 
-/// The autocovariance of what the fitted curve has followed of the noise in a series, Σ g_k' V g_{k+τ}/n with the
-/// covariance V = W S Wᵀ of the estimates, from whitened rows: so much is missing in that of the residuals.
-pub(super) fn taken(rows: &[Held], series: &Whiteness, covariance: &[Vec<f64>], bend: f64) -> Vec<f64> {
+/// What is missing in the autocovariance of the residuals of a series beside that of their noise, Σ u_k' M u_{k+τ}/n from
+/// whitened rows and the matrix M that [`Followed::missing`](super::followed::Followed::missing) gives.
+pub(super) fn taken(rows: &[Held], series: &Whiteness, missing: &[Vec<f64>]) -> Vec<f64> {
     let own = |row: &&Held| (row.experiment, row.output) == (series.experiment, series.output);
-    let own: Vec<&Held> = rows.iter().filter(own).collect();
-    let turned = |row: &Held| -> Vec<f64> {
-        covariance.iter().map(|line| line.iter().zip(&row.line).map(|(v, g)| v * g).sum()).collect()
-    };
-    let mut sums = vec![0.0; series.lags()];
-    for (k, row) in own.iter().enumerate() {
-        let turned = turned(row);
-        for other in &own[k..] {
-            let Some(sum) = sums.get_mut(other.sample - row.sample) else { break };
-            *sum += turned.iter().zip(&other.line).map(|(v, g)| v * g).sum::<f64>();
+    // One after the other in memory, as there are many pairs.
+    let (mut samples, mut lines) = (Vec::new(), Vec::new());
+    for row in rows.iter().filter(own) {
+        samples.push(row.sample);
+        lines.extend_from_slice(&row.line);
+    }
+    let (width, lags) = (missing.len().max(1), series.lags());
+    let mut sums = vec![0.0; lags];
+    let mut turned = vec![0.0; width];
+    for (k, line) in lines.chunks_exact(width).enumerate() {
+        for (turned, row) in turned.iter_mut().zip(missing) {
+            *turned = row.iter().zip(line).map(|(v, g)| v * g).sum();
+        }
+        for (other, sample) in lines[k * width..].chunks_exact(width).zip(&samples[k..]).take(lags) {
+            if let Some(sum) = sums.get_mut(sample - samples[k]) {
+                *sum += turned.iter().zip(other).map(|(v, g)| v * g).sum::<f64>();
+            }
         }
     }
-    let scale = bend * bend / own.len().max(1) as f64;
-    sums.iter().map(|sum| sum * scale).collect()
+    let count = samples.len().max(1) as f64;
+    sums.iter().map(|sum| sum / count).collect()
 }
 
 /// What stands between residuals and the covariance of estimates.
@@ -104,7 +118,7 @@ type EachRow<'a> = dyn FnMut(usize, usize, usize, &[f64]) + 'a;
 
 impl Middle<'_, '_> {
     /// Hands on the whitened derivatives of every fitted sample: those that are held, or those of another run.
-    fn rows(&self, token: &CancellationToken, each: &mut EachRow<'_>) -> Result<(), Rejection> {
+    pub fn rows(&self, token: &CancellationToken, each: &mut EachRow<'_>) -> Result<(), Rejection> {
         if let Some(held) = self.held {
             held.iter().for_each(|row| each(row.experiment, row.output, row.sample, &row.line));
             return Ok(());
@@ -147,15 +161,9 @@ impl Middle<'_, '_> {
             }
         })?;
         let middles: Vec<Vec<Vec<f64>>> = sums.into_iter().map(ColouredSum::end).collect();
-        let noise = self.problem.noise;
-        let mut turned = vec![vec![0.0; rank]; rank];
-        for row in self.priors {
-            let u = self.white.row(row);
-            for (line, a) in turned.iter_mut().zip(&u) {
-                line.iter_mut().zip(&u).for_each(|(sum, b)| *sum += noise * noise * a * b);
-            }
-        }
-        let mut covariance = Covariance { whole: Vec::new(), turned, parts: Vec::new() };
+        let turned = self.prior_gradient();
+        let mut covariance =
+            Covariance { whole: Vec::new(), turned, parts: Vec::new(), gradients: Vec::new() };
         for middle in &middles {
             for (sum, row) in covariance.turned.iter_mut().zip(middle) {
                 sum.iter_mut().zip(row).for_each(|(sum, entry)| *sum += entry);
@@ -164,6 +172,20 @@ impl Middle<'_, '_> {
             covariance.parts.push((0..m).map(|a| part[a][a]).collect());
         }
         covariance.whole = self.white.back(&covariance.turned, m);
+        covariance.gradients = middles;
         Ok(covariance)
+    }
+
+    /// What priors contribute in whitened directions.
+    pub fn prior_gradient(&self) -> Vec<Vec<f64>> {
+        let (rank, noise) = (self.white.rank(), self.problem.noise);
+        let mut turned = vec![vec![0.0; rank]; rank];
+        for row in self.priors {
+            let u = self.white.row(row);
+            for (line, a) in turned.iter_mut().zip(&u) {
+                line.iter_mut().zip(&u).for_each(|(sum, b)| *sum += noise * noise * a * b);
+            }
+        }
+        turned
     }
 }

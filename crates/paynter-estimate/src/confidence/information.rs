@@ -1,12 +1,14 @@
 //! What the data tell of the unknowns: their sensitivities decomposed.
 
-use super::covariance::Whitening;
+use super::covariance::{Middle, Whitening};
+use super::followed::{Followed, Gathered, follow};
 use super::series::Series;
 use crate::identifiability::{scaled, sizes};
 use crate::loss::Loss;
-use crate::problem::{Evaluation, Problem};
+use crate::problem::{Evaluation, Problem, Rejection};
 use crate::residuals::Whiteness;
 use crate::tolerance::DIRECTION_SHARE;
+use paynter_base::CancellationToken;
 use paynter_numerics::linalg::{SingularValues, Triangle};
 
 /// The sensitivities of a solution, by series and decomposed.
@@ -69,19 +71,40 @@ impl<'a, 'b> Information<'a, 'b> {
         self.blocks[place].chunks(self.free.len().max(1))
     }
 
-    /// So many of its residuals the fit of a series has taken: the trace of its block of bend·G H⁺ Gᵀ.
-    fn leverage(&self, place: usize) -> f64 {
-        let row = |row: &[f64]| self.white.row(row).iter().map(|u| u * u).sum::<f64>();
-        self.bends[place] * self.rows(place).map(row).sum::<f64>()
-    }
-
-    /// What the residuals of every series that has any tell of their noise.
-    pub fn whiteness(&self) -> Vec<Whiteness> {
+    /// How the fit has moved every series that has any residuals, and what these tell of their noise.
+    pub fn whiteness(
+        &self,
+        ask: &Middle<'_, '_>,
+        token: &CancellationToken,
+    ) -> Result<Vec<(Whiteness, Followed)>, Rejection> {
         let outputs = self.problem.outputs.len();
-        let judged = self.series.iter().enumerate().map(|(place, own)| {
-            Whiteness::new((place / outputs, place % outputs), &own.influences, self.leverage(place))
+        let places: Vec<usize> =
+            (0..self.series.len()).filter(|place| self.series[*place].count > 0).collect();
+        let gathered = |place: &usize| Gathered {
+            block: &self.blocks[*place],
+            cross: &self.series[*place].cross,
+            bend: self.bends[*place],
+            squares: self.series[*place].squares(),
+            count: self.series[*place].count,
+        };
+        let gathered: Vec<Gathered<'_>> = places.iter().map(gathered).collect();
+        let followed = follow(&gathered, &self.white, self.free.len(), &ask.prior_gradient());
+        let mut influences: Vec<Vec<f64>> =
+            places.iter().map(|place| self.series[*place].influences.clone()).collect();
+        if followed.iter().any(Followed::has_lost) {
+            let mut numbers = vec![None; self.series.len()];
+            places.iter().enumerate().for_each(|(number, place)| numbers[*place] = Some(number));
+            ask.rows(token, &mut |experiment, output, sample, row| {
+                if let Some(number) = numbers[experiment * outputs + output] {
+                    influences[number][sample] -= followed[number].lost(row);
+                }
+            })?;
+        }
+        let judged = places.iter().zip(followed).zip(influences).map(|((place, followed), own)| {
+            let leverage = self.series[*place].count as f64 - followed.freedom;
+            (Whiteness::new((place / outputs, place % outputs), &own, leverage), followed)
         });
-        judged.filter(|found| found.count > 0).collect()
+        Ok(judged.collect())
     }
 
     /// Whether there is one series, which counts by its squares alone.

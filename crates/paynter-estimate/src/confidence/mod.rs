@@ -1,6 +1,7 @@
 //! Standard errors and correlations, corrected for residuals that are not white.
 
 mod covariance;
+mod followed;
 mod information;
 mod series;
 
@@ -9,6 +10,7 @@ use crate::problem::{Evaluation, Problem, Rejection, Row};
 use crate::residuals::Whiteness;
 use crate::tolerance::{RESTORED_ROUNDS, UNKNOWN_NOISE_SHARE};
 use covariance::{Covariance, Middle, taken};
+use followed::{Followed, without};
 use information::Information;
 use paynter_base::CancellationToken;
 use series::Samples;
@@ -58,15 +60,16 @@ pub(crate) fn confidence(
     each: &mut dyn FnMut(usize, &Row<'_>),
 ) -> Result<Confidence, Rejection> {
     let n = problem.unknowns.len();
+    let acts: Vec<bool> = at.lengths().iter().map(|length| *length > 0.0).collect();
     let free: Vec<usize> =
-        (0..n).zip(is_free(problem, &at.z)).filter(|(_, free)| *free).map(|(j, _)| j).collect();
+        (0..n).zip(is_free(problem, &at.z)).filter(|(j, free)| *free && acts[*j]).map(|(j, _)| j).collect();
     let Samples { series, mut held } = Samples::gather(problem, at, &free, token, each)?;
     let told = Information::new(problem, at, free, series, rank_share);
     // From here on rows are whitened.
     held.iter_mut().flatten().for_each(|row| row.line = told.white.row(&row.line));
     let ask = Middle { problem, at, free: &told.free, white: &told.white, priors: &told.priors, held: &held };
-    let mut whiteness = told.whiteness();
-    let (uncoloured, full, corrected) = covariances(&told, &ask, &mut whiteness, token)?;
+    let (mut whiteness, followed): (Vec<_>, Vec<_>) = told.whiteness(&ask, token)?.into_iter().unzip();
+    let (uncoloured, full, corrected) = covariances(&told, &ask, (&mut whiteness, &followed), token)?;
     let judged = Judgement { problem, at, told: &told, whiteness: &whiteness, full: &full };
     let unknown_noise = judged.unknown_noise();
     let is_known =
@@ -94,26 +97,29 @@ pub(crate) fn confidence(
 fn covariances(
     told: &Information<'_, '_>,
     ask: &Middle<'_, '_>,
-    whiteness: &mut [Whiteness],
+    (whiteness, followed): (&mut [Whiteness], &[Followed]),
     token: &CancellationToken,
 ) -> Result<(Covariance, Covariance, bool), Rejection> {
     let uncoloured = match told.is_even(whiteness) {
         true => Covariance::even(&told.white, whiteness[0].variance, told.free.len()),
         false => ask.sandwich(whiteness, token)?,
     };
-    let followed = |series: &Whiteness, covariance: &Covariance| match ask.held {
-        Some(rows) => taken(rows, series, &covariance.turned, told.bends[told.place(series)]),
+    let missing = |number: usize, series: &Whiteness, covariance: &Covariance| match ask.held {
+        Some(rows) => {
+            let own = &covariance.gradients[number];
+            taken(rows, series, &followed[number].missing(own, &without(&covariance.turned, own)))
+        }
         None => Vec::new(),
     };
-    for series in whiteness.iter_mut() {
-        series.judge(&followed(series, &uncoloured));
+    for (number, series) in whiteness.iter_mut().enumerate() {
+        series.judge(&missing(number, series, &uncoloured));
     }
     let corrected = whiteness.iter().any(|found| !found.is_white());
     let mut full = if corrected { ask.sandwich(whiteness, token)? } else { uncoloured.clone() };
     // What is not held is so much that the fit takes nothing of it.
     for _ in 0..if corrected && ask.held.is_some() { RESTORED_ROUNDS } else { 0 } {
-        for series in whiteness.iter_mut().filter(|series| !series.is_white()) {
-            series.restore(&followed(series, &full));
+        for (number, series) in whiteness.iter_mut().enumerate().filter(|(_, series)| !series.is_white()) {
+            series.restore(&missing(number, series, &full));
         }
         full = ask.sandwich(whiteness, token)?;
     }

@@ -11,6 +11,8 @@ pub(super) struct Series {
     pub influences: Vec<f64>,
     /// The triangle of their weighted derivatives by what is free.
     pub triangle: Triangle,
+    /// The sum of those derivatives by the influences.
+    pub cross: Vec<f64>,
     /// The sum of squares of the weighted data.
     pub size: f64,
     /// The sum of the derivatives of the influences.
@@ -19,6 +21,11 @@ pub(super) struct Series {
 }
 
 impl Series {
+    /// The sum of squares of the influences.
+    pub fn squares(&self) -> f64 {
+        self.influences.iter().filter(|value| value.is_finite()).map(|value| value * value).sum()
+    }
+
     /// How much the influence of a residual changes with it, on average. Most residuals are within the threshold of a
     /// loss that is fitted to them, so that it is above zero.
     pub fn bend(&self) -> f64 {
@@ -73,6 +80,8 @@ impl Samples {
                 for (entry, j) in line.iter_mut().zip(free) {
                     *entry = row.weight * row.sensitivities[*j];
                 }
+                let influence = own.influences[row.sample];
+                own.cross.iter_mut().zip(&line).for_each(|(sum, entry)| *sum += influence * entry);
                 own.triangle.push(&line);
                 if let Some(held) = &mut held {
                     held.push(Held {
@@ -93,6 +102,7 @@ fn blank(problem: &Problem<'_>, free: usize) -> Vec<Series> {
     let of = |fitted: usize| Series {
         influences: vec![f64::NAN; fitted],
         triangle: Triangle::new(free),
+        cross: vec![0.0; free],
         size: 0.0,
         bends: 0.0,
         count: 0,

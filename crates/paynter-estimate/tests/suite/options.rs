@@ -61,8 +61,24 @@ fn what_the_data_do_not_determine_stays_and_is_named() {
         assert!((k / m - 25.0).abs() < 1e-3 && (b / m - 0.2).abs() < 1e-4, "{k} {m} {b}");
         // The product is where it began.
         assert!((m * k * b / (2.2 * 52.0 * 0.5) - 1.0).abs() < 1e-6, "{}", m * k * b);
-        assert!(model.findings.iter().any(|d| d.code.id() == "BG0851" && d.message.contains("m/k")));
+        let told = |d: &paynter_base::Diagnostic| {
+            d.code.id() == "BG0851" && d.message.contains("m/k") && d.message.contains("where it began")
+        };
+        assert!(model.findings.iter().any(told), "{:?}", model.findings);
     }
+    // A product that could only be kept beyond a bound is elsewhere, and nobody says that it is where it began.
+    let options = EstimateOptions {
+        data: vec![data],
+        fit: strings(&["m", "k", "b"]),
+        start: starts(&[("m", 2.2), ("k", 20.0), ("b", 0.5)]),
+        bounds: vec![("k".to_owned(), 15.0, 21.0)],
+        ..EstimateOptions::default()
+    };
+    let found = model.estimate(&options).unwrap();
+    let product: f64 = found.estimates.iter().map(|estimate| estimate.value).product();
+    let told = model.findings.iter().find(|d| d.code.id() == "BG0851").unwrap();
+    let stays = (product / (2.2 * 20.0 * 0.5) - 1.0).abs() < 1e-6;
+    assert!(!stays && told.message.contains("elsewhere"), "{product} {told:?}");
 }
 
 #[test]
@@ -618,7 +634,8 @@ fn estimates_are_written_into_the_text() {
         "{text}"
     );
     assert!(text.contains("// estimated: k, standard error") && !text.contains("±10%"), "{text}");
-    assert!(left_out.iter().any(|d| d.message.contains("offset(x)")));
+    let offset = left_out.iter().find(|d| d.message.contains("offset(x)")).unwrap();
+    assert!(format!("{offset:?}").contains("output z ="), "{offset:?}");
     let again = Model::new(&text);
     let k = again.causal.graph.parameters.iter().find(|p| p.name == "k").unwrap();
     assert!((k.number - found.estimates[0].value).abs() < 1e-8 * k.number && k.tolerance.is_some());
@@ -657,6 +674,47 @@ fn estimates_are_written_into_the_text() {
     // Written twice, it has one comment for each.
     let (twice, _) = paynter_estimate::write((&text, FileId(0)), &again.causal.graph, &found, None, &[]);
     assert_eq!(twice.matches("// estimated: k,").count(), 1, "{twice}");
+}
+
+/// A mass that sticks moves by what rounding leaves of balanced forces, which tells nothing of it.
+#[test]
+fn rounding_determines_nothing() {
+    let text = "model d { param Fc = 3; param m = 1; Se s = sin(t); 1 v; I M = m; R f { e = Fc*sign(f) }
+        s -> v -> M, f; output y = M.f }";
+    let mut random = Random::new(8);
+    let lines: String =
+        (0..51).map(|k| format!("{},{:?}\n", 0.1 * f64::from(k), 1e-3 * normal(&mut random))).collect();
+    for (names, starts) in [(&["m"][..], &[1.0][..]), (&["Fc", "m"], &[3.0, 1.0])] {
+        for method in [Method::LevenbergMarquardt, Method::GaussNewton] {
+            let mut model = Model::new(text);
+            let data = vec![file(&format!("t,y\n{lines}"))];
+            let options = EstimateOptions { data, fit: strings(names), method, ..EstimateOptions::default() };
+            let found = model.estimate(&options).unwrap();
+            assert_eq!((found.before.rank, found.after.rank), (0, 0), "{names:?}");
+            for (estimate, start) in found.estimates.iter().zip(starts) {
+                assert!(estimate.value == *start && estimate.standard_error.is_none(), "{estimate:?}");
+            }
+            assert!(model.findings.iter().any(|d| d.code.id() == "BG0851"), "{:?}", model.findings);
+        }
+    }
+}
+
+/// The instant of a pulse moves a sample at a time: it has no derivative, and it is not told that it has no effect.
+#[test]
+fn what_acts_by_jumps_is_not_without_effect() {
+    let mut model = Model::new(
+        "model d { param t0 = 1 in [0, 4]; param A = 2; Se s = A*pulse(t0, 3); R r = 1; s -> r; output y = r.f }",
+    );
+    let lines: String = (0..101)
+        .map(|k| 0.05 * f64::from(k))
+        .map(|t| format!("{t},{}\n", if t > 1.237 && t < 4.237 { 3.0 } else { 0.0 }))
+        .collect();
+    let data = vec![file(&format!("t,y\n{lines}"))];
+    let options = EstimateOptions { data, fit: strings(&["t0", "A"]), ..EstimateOptions::default() };
+    let found = model.estimate(&options).unwrap();
+    assert_eq!(found.by_jumps, ["t0"]);
+    let told = model.findings.iter().find(|d| d.code.id() == "BG0851").unwrap();
+    assert!(told.message.contains("jumps") && !told.message.contains("no effect"), "{}", told.message);
 }
 
 /// Two springs of one submodel, each with arguments of its own, and a damping that they share.

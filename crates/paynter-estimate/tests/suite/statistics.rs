@@ -116,6 +116,48 @@ fn rare_samples_have_the_intervals_that_they_deserve() {
     assert!(model.findings.iter().any(|d| d.code.id() == "BG0857"), "{:?}", model.findings);
 }
 
+/// Of how many series that are white residuals are called coloured, by output, and how often intervals hold the truth.
+fn white_series(sigmas: [f64; 2], count: u64, samples: usize) -> ([f64; 2], f64) {
+    let mut model = Model::new(FILTER);
+    let (mut coloured, mut hits) = ([0.0; 2], 0.0);
+    for seed in 0..count {
+        let mut random = Random::sample(11, seed);
+        let mut number = 0;
+        let data = model.measure(&times(samples, 4.0), "auto", None, &mut |_, y| {
+            number += 1;
+            y + sigmas[(number + 1) % 2] * normal(&mut random)
+        });
+        let options =
+            EstimateOptions { data: vec![data], fit: fit(&["R", "C"]), ..EstimateOptions::default() };
+        let found = model.estimate(&options).unwrap();
+        for series in found.confidence.whiteness.iter().filter(|series| !series.is_white()) {
+            coloured[series.output] += 1.0 / count as f64;
+        }
+        for (estimate, truth) in found.estimates.iter().zip([2.0, 0.5]) {
+            let (low, high) = estimate.interval.unwrap();
+            hits += f64::from((low..=high).contains(&truth)) / (2 * count) as f64;
+        }
+    }
+    (coloured, hits)
+}
+
+/// Outputs that share parameters leave residuals that are no less white for it, whichever of them is noisy.
+#[test]
+fn white_residuals_of_several_outputs_count_as_white() {
+    let count = paynter_testkit::property::seeds(200).end;
+    // Of a hundred white series one fails the test of Ljung and Box, and some seem to remember.
+    let most = 0.05 + 3.0 * (0.05 * 0.95 / count as f64).sqrt();
+    let slack = 0.01 + 3.0 * (0.05 * 0.95 / count as f64).sqrt();
+    for sigmas in [[0.01, 0.01], [0.01, 0.1], [0.1, 0.01]] {
+        for samples in [12, 40] {
+            let (coloured, hits) = white_series(sigmas, count, samples);
+            println!("{sigmas:?}, {samples} samples: {coloured:?} coloured, {hits} of 0.95");
+            assert!(coloured.iter().all(|share| *share < most), "{sigmas:?} {samples}: {coloured:?}");
+            assert!((hits - 0.95).abs() < slack, "{sigmas:?} {samples}: {hits}");
+        }
+    }
+}
+
 /// Data of one value, or of values that differ by rounding, count beside their size.
 #[test]
 fn data_without_variance_do_not_decide() {

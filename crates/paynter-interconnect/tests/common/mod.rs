@@ -36,7 +36,7 @@ impl Loaded {
         normalized: bool,
     ) -> Result<Interconnection, String> {
         let parameters = (0..self.graph.parameters.len()).collect();
-        let request = Request { procedure, normalized, parameters };
+        let request = Request { procedure, normalized, parameters, may_stand_alone: false };
         let Loaded { pool, graph, causality, equations } = self;
         interconnect(pool, graph, causality, equations, &request, &CancellationToken::new()).map_err(
             |failure| match failure {

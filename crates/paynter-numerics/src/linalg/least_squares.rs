@@ -8,12 +8,17 @@ const BLOCK: usize = 64;
 /// Sweeps of Jacobi's rotations after which no singular value moves any more; three to six are usual.
 const MOST_SWEEPS: usize = 60;
 
+/// Numbers that are summed beside each other.
+const LANES: usize = 8;
+
 /// The triangle R of a matrix whose rows come one after the other: RᵀR is AᵀA.
 #[derive(Debug, Clone)]
 pub struct Triangle {
     columns: usize,
-    /// Row by row: first those of the triangle, then those that wait.
+    /// The triangle, row by row.
     rows: Vec<f64>,
+    /// Rows that wait, column by column; zeros where there are none.
+    block: Vec<f64>,
     waiting: usize,
     /// Rows that were taken in.
     taken: usize,
@@ -22,20 +27,22 @@ pub struct Triangle {
 impl Triangle {
     /// No rows yet, of so many columns.
     pub fn new(columns: usize) -> Triangle {
-        Triangle { columns, rows: vec![0.0; (columns + BLOCK) * columns], waiting: 0, taken: 0 }
+        let (rows, block) = (vec![0.0; columns * columns], vec![0.0; BLOCK * columns]);
+        Triangle { columns, rows, block, waiting: 0, taken: 0 }
     }
 
     /// Forgets all rows.
     pub fn clear(&mut self) {
         self.rows.fill(0.0);
+        self.block.fill(0.0);
         (self.waiting, self.taken) = (0, 0);
     }
 
     /// Takes in a row.
     pub fn push(&mut self, row: &[f64]) {
-        let n = self.columns;
-        let at = (n + self.waiting) * n;
-        self.rows[at..at + n].copy_from_slice(row);
+        for (column, entry) in self.block.chunks_exact_mut(BLOCK).zip(row) {
+            column[self.waiting] = *entry;
+        }
         self.waiting += 1;
         self.taken += 1;
         if self.waiting == BLOCK {
@@ -53,43 +60,46 @@ impl Triangle {
         if self.waiting > 0 {
             self.reduce();
         }
-        &self.rows[..self.columns * self.columns]
+        &self.rows
     }
 
     /// Reduces the waiting rows into the triangle.
     fn reduce(&mut self) {
         let n = self.columns;
-        let height = n + self.waiting;
         for k in 0..n {
-            // The rows of the triangle below the diagonal are zero in this column.
-            let below = n..height;
-            let tail: f64 = below.clone().map(|i| self.rows[i * n + k].powi(2)).sum();
+            let (done, rest) = self.block.split_at_mut((k + 1) * BLOCK);
+            let below = &mut done[k * BLOCK..];
+            let tail = product(below, below);
             if tail == 0.0 {
                 continue;
             }
-            let pivot = self.rows[k * n + k];
+            let row = &mut self.rows[k * n + k..(k + 1) * n];
+            let pivot = row[0];
             let norm = pivot.hypot(tail.sqrt());
             let alpha = if pivot > 0.0 { -norm } else { norm };
             let head = pivot - alpha;
             let scale = 2.0 / (head * head + tail);
-            self.rows[k * n + k] = alpha;
-            for j in k + 1..n {
-                let mut product = head * self.rows[k * n + j];
-                for i in below.clone() {
-                    product += self.rows[i * n + k] * self.rows[i * n + j];
-                }
-                let factor = scale * product;
-                self.rows[k * n + j] -= factor * head;
-                for i in below.clone() {
-                    self.rows[i * n + j] -= factor * self.rows[i * n + k];
-                }
+            row[0] = alpha;
+            for (entry, column) in row[1..].iter_mut().zip(rest.chunks_exact_mut(BLOCK)) {
+                let factor = scale * (head * *entry + product(below, column));
+                *entry -= factor * head;
+                column.iter_mut().zip(&*below).for_each(|(entry, v)| *entry -= factor * v);
             }
-            for i in below {
-                self.rows[i * n + k] = 0.0;
-            }
+            below.fill(0.0);
         }
         self.waiting = 0;
     }
+}
+
+/// The scalar product of two columns of a block.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
+        for l in 0..LANES {
+            sums[l] += a[l] * b[l];
+        }
+    }
+    sums.iter().sum()
 }
 
 /// Solves R x = b for an upper triangle of `n` columns that stands in rows of `stride` numbers; nothing where a

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _inputs
+from ._quantity import Quantity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,6 +52,11 @@ def real(value: Any, what: str) -> float:
         raise TypeError(f"{what} is a number, not {value!r}") from None
     except OverflowError:
         raise ValueError(f"{what} is too large a number") from None
+
+
+def declared(name: str, value: Any, what: str) -> float:
+    """A number in the unit that is declared for a name."""
+    return value.declared(name) if isinstance(value, Quantity) else real(value, what)
 
 
 def real_or_none(value: Any, what: str) -> float | None:
@@ -98,8 +104,11 @@ def names(names: Names, what: str = "names") -> list[str]:
     return listed
 
 
-def frequencies(omega: Frequencies, what: str = "omega") -> tuple[tuple[float, float, int] | None, list[float]]:
-    """A logarithmic grid, or frequencies one by one."""
+def frequencies(
+    omega: Frequencies, what: str = "omega", hz: bool = False
+) -> tuple[tuple[float, float, int] | None, list[float]]:
+    """A logarithmic grid, or frequencies one by one, in rad/s; they are given in Hz where ``hz`` says so."""
+    factor = 2 * np.pi if flag(hz, "hz") else 1.0
     if omega is None:
         return None, []
     if isinstance(omega, str):
@@ -113,18 +122,18 @@ def frequencies(omega: Frequencies, what: str = "omega") -> tuple[tuple[float, f
         low, high, points = real(omega[0], what), real(omega[1], what), whole(omega[2], what)
         if not (0 < low < high < np.inf or (0 < low == high and points == 1)) or points < 1:
             raise ValueError(f"{what} must have 0 < LO < HI and a number of points, not {omega}")
-        return (low, high, points), []
+        return (low * factor, high * factor, points), []
     listed = _inputs.rising(omega, what)
     if len(listed) == 0:
         raise ValueError(f"{what} is empty")
     if listed[0] < 0:
         raise ValueError(f"{what} must not be negative, but begins with {listed[0]}")
-    return None, listed.tolist()
+    return None, (factor * listed).tolist()
 
 
-def grid(omega: Frequencies, what: str = "omega") -> tuple[float, float, int] | None:
+def grid(omega: Frequencies, what: str = "omega", hz: bool = False) -> tuple[float, float, int] | None:
     """A logarithmic grid."""
-    grid, listed = frequencies(omega, what)
+    grid, listed = frequencies(omega, what, hz)
     if listed:
         raise ValueError(f"{what} is (LO, HI, N) or 'LO:HI:N' here, a grid in logarithmic steps")
     return grid
@@ -143,10 +152,14 @@ def setting(name: str, value: Any) -> float | str:
         raise TypeError(f"values are given by name, and {name!r} is no text")
     if isinstance(value, str):
         return value
+    if isinstance(value, Quantity):
+        value = value.declared(name)
     try:
         number = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"the value of {name!r} is a number or text such as '2 [ohm]', not {value!r}") from None
+    except OverflowError:
+        raise ValueError(f"the value of {name!r} is too large a number") from None
     if not np.isfinite(number):
         raise ValueError(f"the value of {name!r} is {number}; give a finite number")
     return number

@@ -65,6 +65,12 @@ def experiment(model: "Model", asked: Mapping[str, Any]) -> tuple["Model", dict[
     if asked["data"] is not None:
         file = _inputs.measured(asked["data"])
     elif inputs:
+        known = model._native.input_names
+        for name in inputs:
+            if name not in known:
+                # The message on settings knows the names that are like it.
+                model.with_({name: 0.0})
+                raise ValueError(f"{name!r} is a parameter: inputs are driven, of which there are {known}")
         file, constant, notes = _inputs.driven(inputs, t_end, at, asked["grid"], max_step, hold)
         if constant:
             model = model.with_(constant)
@@ -129,7 +135,7 @@ def measurements(asked: Mapping[str, Any]) -> tuple[dict[str, Any], list[float]]
         raise ValueError("a record has one sample_time; several are compared with plan=True")
 
     def bound(name: str, end: Any, open: float) -> float:
-        return open if end is None else _arguments.real(end, f"a bound of {name!r}")
+        return open if end is None else _arguments.declared(name, end, f"a bound of {name!r}")
 
     counted = {"decimate": 1, "iterations": 0, "starts": 1, "seed": 0, "shots": 1}
     options = {

@@ -106,7 +106,8 @@ class Equations(_Matrices):
     @property
     def parameters(self) -> dict[str, float]:
         """The independent parameters with their nominal values, in SI."""
-        return dict(self.document["parameters"])
+        values = self.document["parameters"]
+        return dict(values) if self._asked is None else self._asked[0]._quantities(values)
 
     @property
     def f(self) -> list[str]:

@@ -92,7 +92,11 @@ class Ensemble(Result):
     @property
     def failures(self) -> list[dict[str, Any]]:
         """Samples without an answer, with their values and the reason."""
-        return list(self.document["failures"])
+        listed = [dict(failure) for failure in self.document["failures"]]
+        if self._asked is not None:
+            for failure in listed:
+                failure["values"] = self._asked[0]._quantities(failure["values"])
+        return listed
 
     @property
     def ends(self) -> dict[str, Array]:
@@ -163,7 +167,7 @@ def distributions(vary: Mapping[str, Any] | None) -> list[tuple[str, str, float,
                 f"{name!r} is drawn as (low, high), ('normal', mean, deviation) or ('lognormal', median, deviation), "
                 f"not {given!r}"
             )
-        made.append((name, listed[0], *(_arguments.real(end, f"the distribution of {name!r}") for end in listed[1:])))
+        made.append((name, listed[0], *(_arguments.declared(name, end, f"the distribution of {name!r}") for end in listed[1:])))
     return made
 
 

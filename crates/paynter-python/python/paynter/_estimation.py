@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._quantity import Quantity
 from ._result import _table, _need, Result
 
 if TYPE_CHECKING:
@@ -17,19 +18,21 @@ class Estimation(Result):
     _figures = ("fit", "parameters", "residuals")
 
     def __init__(
-        self, native: Any, asked: Asked | None = None, text: str = "", declared: dict[str, float] | None = None
+        self, native: Any, asked: Asked | None = None, text: str = "", factors: dict[str, float] | None = None
     ) -> None:
         super().__init__(native, asked)
         #: The model's text with the estimates in place of its values.
         self.text = text
-        self._declared = declared or {}
+        self._factors = factors or {}
 
     @property
     def model(self) -> Model:
         """The model at the estimated values of its parameters."""
         if self._asked is None:
             raise ValueError("it is not known of which model these are estimates")
-        return self._asked[0].with_(self._declared)
+        # Initial states and sensors are no values of the model, nor is what differs between experiments.
+        own = {name: value for name, value in self.values.items() if not {"(", "@"} & set(name)}
+        return self._asked[0].with_(own)
 
     @property
     def estimates(self) -> dict[str, dict[str, Any]]:
@@ -38,8 +41,11 @@ class Estimation(Result):
 
     @property
     def values(self) -> dict[str, float]:
-        """The estimated values by name, in SI; :attr:`model` is the model with them, whatever units it declares."""
-        return {name: float(entry["value"]) for name, entry in self.estimates.items()}
+        """The estimated values by name, in SI; :attr:`model` is the model with those of its parameters."""
+        return {
+            name: Quantity(float(entry["value"]), self._factors.get(name, 1.0), name)
+            for name, entry in self.estimates.items()
+        }
 
     @property
     def converged(self) -> bool:

@@ -13,7 +13,64 @@ from ._model import Model, parse
 Port = "Element | str"
 
 
-class Name(str):
+class Expression(str):
+    """An expression of the language as text, with which one may calculate: ``m.R("r", 2 * R + 1)``."""
+
+    #: NumPy's numbers leave arithmetic to expressions.
+    __array_ufunc__ = None
+
+    def _joined(self, sign: str, other: Any, swapped: bool = False) -> Any:
+        if isinstance(other, bool) or not isinstance(other, (str, int, float, np.integer, np.floating)):
+            return NotImplemented
+        parts = [_operand(self), _operand(Graph._value(other))]
+        return Expression(f" {sign} ".join(reversed(parts) if swapped else parts))
+
+    def __add__(self, other: Any) -> Any:
+        return self._joined("+", other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._joined("+", other, swapped=True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._joined("-", other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._joined("-", other, swapped=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._joined("*", other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._joined("*", other, swapped=True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._joined("/", other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._joined("/", other, swapped=True)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._joined("^", other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._joined("^", other, swapped=True)
+
+    def __neg__(self) -> "Expression":
+        return Expression(f"-{_operand(self)}")
+
+    def __pos__(self) -> "Expression":
+        return self
+
+    def __abs__(self) -> "Expression":
+        return Expression(f"abs({self})")
+
+
+def _operand(text: str) -> str:
+    """An expression as a part of another one: names and numbers stand as they are."""
+    return text if all(c.isalnum() or c in "_." for c in text) else f"({text})"
+
+
+class Name(Expression):
     """A name in expressions. Those of what lies within a submodel follow: ``cell.store.q``."""
 
     def __getattr__(self, inner: str) -> "Name":
@@ -112,31 +169,31 @@ class Graph:
         tolerance: float | str | None = None,
         bounds: tuple[float, float] | None = None,
         doc: str = "",
-    ) -> str:
-        """Declares a parameter and returns its name. ``tolerance`` is ``"10%"`` or a number in its unit."""
+    ) -> Expression:
+        """Declares a parameter and returns its name, with which one may calculate. ``tolerance`` is ``"10%"`` or a number in its unit."""
         text = f"param {name} = {self._value(value)}"
         text += f" [{unit}]" if unit else ""
         text += f" ±{self._value(tolerance)}" if tolerance is not None else ""
         text += f" in [{self._value(bounds[0])}, {self._value(bounds[1])}]" if bounds else ""
         self._say(text + self._quoted(doc))
         self._declared.add(len(self._statements) - 1)
-        return name
+        return Expression(name)
 
-    def input(self, name: str, value: Any = None, *, unit: str | None = None, doc: str = "") -> str:
+    def input(self, name: str, value: Any = None, *, unit: str | None = None, doc: str = "") -> Expression:
         """Declares an input with its default value or signal, and returns its name."""
         text = f"input {name}" + (f" = {self._value(value)}" if value is not None else "")
         self._say(text + (f" [{unit}]" if unit else "") + self._quoted(doc))
-        return name
+        return Expression(name)
 
-    def output(self, name: str, value: Any, *, unit: str | None = None, doc: str = "") -> str:
+    def output(self, name: str, value: Any, *, unit: str | None = None, doc: str = "") -> Expression:
         """Declares an output and returns its name."""
         self._say(f"output {name} = {self._value(value)}" + (f" [{unit}]" if unit else "") + self._quoted(doc))
-        return name
+        return Expression(name)
 
-    def signal(self, name: str, value: Any) -> str:
+    def signal(self, name: str, value: Any) -> Expression:
         """Declares a signal and returns its name."""
         self._say(f"signal {name} = {self._value(value)}")
-        return name
+        return Expression(name)
 
     def init(self, state: str, value: Any) -> None:
         """Sets an initial state: ``m.init(tank.q, 0.5)``."""

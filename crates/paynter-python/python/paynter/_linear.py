@@ -232,14 +232,16 @@ class FrequencyResponse(Result):
         if ax is None:
             ax = _need("matplotlib.pyplot", "plot").subplots(2, 1, sharex=True)[1]
         axes = list(np.atleast_1d(ax).ravel())
+        in_hz = self._asked is not None and bool(self._asked[2].get("hz"))
+        frequency = self.hz if in_hz else self.omega
         for output, input in self.responses:
-            axes[0].semilogx(self.omega, self.magnitude(output, input, db=True), label=f"{output}/{input}")
+            axes[0].semilogx(frequency, self.magnitude(output, input, db=True), label=f"{output}/{input}")
             if len(axes) > 1:
-                axes[1].semilogx(self.omega, self.phase(output, input))
+                axes[1].semilogx(frequency, self.phase(output, input))
         axes[0].set_ylabel("magnitude / dB")
         if len(axes) > 1:
             axes[1].set_ylabel("phase / °")
-        axes[-1].set_xlabel("ω / (rad/s)")
+        axes[-1].set_xlabel("f / Hz" if in_hz else "ω / (rad/s)")
         axes[0].legend()
         return ax
 

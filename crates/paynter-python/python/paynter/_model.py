@@ -14,6 +14,7 @@ from . import _arguments, _asked, _ensemble, _inputs, _paynter, _pictures
 from ._ensemble import Ensemble
 from ._errors import Diagnostic, ModelError, ModelWarning
 from ._progress import Bar
+from ._quantity import Quantity
 from ._rates import Rates
 from ._derivation import Causality, Check, Equations, Structure
 from ._estimation import Estimation, Plan
@@ -103,7 +104,9 @@ class Model:
         that are no identifiers go into a mapping: ``model.with_({"cell_1.k": 2})``.
         """
         given = {**_arguments.mapping(values, "the first argument", "{'cell_1.k': 2}"), **named}
-        settings = [(name, _arguments.setting(name, value)) for name, value in given.items()]
+        own = self._quantities({name: float(value) for name, value in given.items() if isinstance(value, Quantity)})
+        # The value of one parameter may be given to another, which may be declared in another unit.
+        settings = [(name, _arguments.setting(name, own.get(name, value))) for name, value in given.items()]
         made = Model(self._native.with_values(settings))
         made._refuse_errors()
         return made
@@ -134,9 +137,14 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The independent parameters with their values, in SI as all that is read; :meth:`with_` takes what the model
-        declares."""
-        return dict(self._native.equations().document["parameters"])
+        """The independent parameters with their values, in SI as all that is read. :meth:`with_` takes numbers in the
+        units that the model declares, and these values for what they are."""
+        return self._quantities(self._native.equations().document["parameters"])
+
+    def _quantities(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Values of parameters and inputs in SI, with the factors of their declared units."""
+        factors = dict(self._native.factors)
+        return {name: Quantity(value, factors.get(name, 1.0), name) for name, value in values.items()}
 
     # Questions
 
@@ -184,11 +192,18 @@ class Model:
         return found
 
     def bode(
-        self, omega: Frequencies = None, *, input: Names = None, output: Names = None, progress: bool = False
+        self,
+        omega: Frequencies = None,
+        *,
+        hz: bool = False,
+        input: Names = None,
+        output: Names = None,
+        progress: bool = False,
     ) -> FrequencyResponse:
-        """The frequency response, at frequencies in rad/s that the model chooses where none are given."""
-        grid, listed = _arguments.frequencies(omega)
-        asked = {"omega": omega, "input": input, "output": output}
+        """The frequency response, at frequencies in rad/s, or Hz with ``hz``, that the model chooses where none are
+        given."""
+        grid, listed = _arguments.frequencies(omega, hz=hz)
+        asked = {"omega": omega, "hz": hz, "input": input, "output": output}
         found: FrequencyResponse = self._ask(
             "bode", FrequencyResponse, asked, progress, grid, listed, _arguments.names(output), _arguments.names(input)
         )
@@ -212,6 +227,7 @@ class Model:
         frozen: bool = False,
         terms: int = 200_000,
         omega: Frequencies = None,
+        hz: bool = False,
         verify: int = 0,
         seed: int = 1,
         progress: bool = False,
@@ -220,12 +236,12 @@ class Model:
 
         Of a model without inputs it is the :class:`OperatingPoint` with its derivatives.
         In symbols (:class:`Sensitivity`); with frequencies ``omega``, or ``verify`` Monte Carlo samples, in numbers
-        with a ranking and tolerance bands (:class:`SensitivityResponse`).
+        with a ranking and tolerance bands (:class:`SensitivityResponse`); frequencies are in rad/s, or Hz with ``hz``.
         """
         terms, verify = _arguments.whole(terms, "terms"), _arguments.whole(verify, "verify")
         seed = _arguments.whole(seed, "seed")
         asked: dict[str, Any] = {"only": only, "normalized": normalized, "matrices": matrices, "frozen": frozen}
-        asked |= {"terms": terms, "omega": omega, "verify": verify, "seed": seed, "question": "sensitivity"}
+        asked |= {"terms": terms, "omega": omega, "hz": hz, "verify": verify, "seed": seed, "question": "sensitivity"}
         if omega is None and not verify:
             if self._native.undriven:
                 # A model that nothing drives has no transfer functions; what its parameters move is its steady state.
@@ -233,7 +249,7 @@ class Model:
             return self._ask(
                 "sensitivity", Sensitivity, asked, progress, _arguments.names(only), normalized, matrices, frozen, terms
             )
-        grid, listed = _arguments.frequencies(omega)
+        grid, listed = _arguments.frequencies(omega, hz=hz)
         return self._ask(
             "sensitivity_response", SensitivityResponse, asked, progress,
             _arguments.names(only), normalized, frozen, grid, listed, verify, seed,
@@ -268,6 +284,7 @@ class Model:
         *,
         only: Names = None,
         omega: Frequencies = None,
+        hz: bool = False,
         output: str | None = None,
         input: str | None = None,
         gain: float | str | None = None,
@@ -289,13 +306,13 @@ class Model:
         gap = _arguments.real(gap, "gap")
         nodes = _arguments.whole(nodes, "nodes")
         dynamics = _arguments.mapping(dynamics, "dynamics", "{'u': '0.1*s/(s + 1)'}")
-        asked: dict[str, Any] = {"only": only, "omega": omega, "output": output, "input": input, "gain": gain}
+        asked: dict[str, Any] = {"only": only, "omega": omega, "hz": hz, "output": output, "input": input, "gain": gain}
         asked |= {"dynamics": dynamics, "gap": gap, "nodes": nodes, "work": work}
         work = None if work is None else _arguments.whole(work, "work")
         radii = [(signal, str(radius)) for signal, radius in dynamics.items()]
         found: Robustness = self._ask(
             "robust", Robustness, asked, progress,
-            _arguments.names(only), _arguments.grid(omega), pair, gain, radii, gap, nodes, work,
+            _arguments.names(only), _arguments.grid(omega, hz=hz), pair, gain, radii, gap, nodes, work,
         )
         return found
 
@@ -304,6 +321,7 @@ class Model:
         open: str,
         *,
         omega: Frequencies = None,
+        hz: bool = False,
         output: Names = None,
         input: Names = None,
         over: str | None = None,
@@ -316,12 +334,12 @@ class Model:
         ``range`` of ``over`` is in the unit of that parameter. ``work`` is the number of operations after which searches
         within the tolerances end.
         """
-        asked: dict[str, Any] = {"open": open, "omega": omega, "output": output, "input": input, "over": over}
+        asked: dict[str, Any] = {"open": open, "omega": omega, "hz": hz, "output": output, "input": input, "over": over}
         asked |= {"range": range, "work": work, "question": "loop"}
         work = None if work is None else _arguments.whole(work, "work")
         found: OpenLoop = self._ask(
             "open_loop", OpenLoop, asked, progress,
-            open, _arguments.grid(omega), _arguments.names(output), _arguments.names(input), over, _arguments.grid(range, "range"), work,
+            open, _arguments.grid(omega, hz=hz), _arguments.names(output), _arguments.names(input), over, _arguments.grid(range, "range"), work,
         )
         return found
 
@@ -489,8 +507,7 @@ class Model:
         perturb = _arguments.mapping(perturb, "perturb", "{'R': '+10%'}")
         with Bar(progress) as bar:
             if sweep:
-                grids = [(name, _inputs.numbers(values, f"the sweep of {name!r}").tolist())
-                         for name, values in sweep.items()]
+                grids = [(name, _swept(name, values)) for name, values in sweep.items()]
                 empty = [name for name, values in grids if not values]
                 if empty:
                     raise ValueError(f"the sweep of {empty[0]!r} is empty")
@@ -681,6 +698,13 @@ class Simulator:
 
     def __repr__(self) -> str:
         return f"<paynter.Simulator of {self.model.name!r}>"
+
+
+def _swept(name: str, values: Any) -> list[float]:
+    """The values of a sweep in the declared unit."""
+    if isinstance(values, (list, tuple)):
+        values = [value.declared(name) if isinstance(value, Quantity) else value for value in values]
+    return list(_inputs.numbers(values, f"the sweep of {name!r}").tolist())
 
 
 def load(

@@ -86,7 +86,10 @@ class Robustness(Result):
     def worst(self) -> dict[str, Any] | None:
         """The destabilising parameters that were found."""
         found: dict[str, Any] | None = self.document.get("worst")
-        return found
+        if found is None or self._asked is None:
+            return found
+        # Values that are uncertain as a whole are no parameters of the model, and in SI alone.
+        return {**found, "parameters": self._asked[0]._quantities(found["parameters"])}
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the bounds of µ over frequency into Matplotlib."""

@@ -117,6 +117,13 @@ _BLOCKS = {
 }
 
 
+def _heading(text: str) -> str:
+    r"""A heading within a formula. Renderers of notebooks show ``\_`` within ``\textbf`` as it is written, and know it
+    in a formula: characters that LaTeX reserves stand between two parts of the text."""
+    parts = re.split(r"([#$%&_{}])", text)
+    return "".join("\\" + part if k % 2 else r"\textbf{" + part + "}" for k, part in enumerate(parts) if part)
+
+
 def display(text: str) -> str | None:
     """LaTeX as one display, which notebooks typeset whatever their renderer: headings are comments in the text, and
     renderers show what stands outside of math as it is."""
@@ -137,9 +144,10 @@ def display(text: str) -> str | None:
             end, opened, _ = _BLOCKS[line]
             inside = [opened]
         elif line.startswith("%"):
-            rows.append(r"\textbf{" + re.sub(r"([#$%&_{}])", r"\\\1", line.lstrip("% ")) + "}")
+            rows.append(_heading(line.lstrip("% ")))
         elif line.startswith(r"\paragraph{"):
-            rows.append(r"\textbf{" + line.removeprefix(r"\paragraph{"))
+            text_of = line.removeprefix(r"\paragraph{").removesuffix("}")
+            rows.append(_heading(re.sub(r"\\([#$%&_{}])", r"\1", text_of)))
         elif line and not line.startswith(r"\setcounter"):
             # Something else than headings and formulas: it is left as it is.
             return text

@@ -178,3 +178,27 @@ fn crossings_at_round_numbers_are_found() {
         }
     }
 }
+
+/// The loop of a controller with an integrator and a plant with another, as it is left when it is opened: its gain is
+/// that of the quotient of polynomials from far below to far above what it does, and no frequency comes of rounding.
+#[test]
+fn a_double_integrator_stays_one_when_a_loop_is_opened() {
+    // x' = v, v' = (u − r v)/m, z' = −x, u = −K x + Ki z + d: the loop gain is (K s + Ki)/(s² (m s + r)).
+    let (m, r, k, ki) = (2.5, 3.7, 2.2, 0.44);
+    // With a state that the loop does not read.
+    let a =
+        [[0.0, 1.0, 0.0, 0.0], [-k / m, -r / m, ki / m, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.3, 0.1, 0.0, -7.0]];
+    let whole = Matrix::from_fn(4, 4, |i, j| a[i][j]);
+    let b = Matrix::from_fn(4, 1, |i, _| if i == 1 { 1.0 / m } else { 0.0 });
+    let c = Matrix::from_fn(1, 4, |_, j| [-k, 0.0, ki, 0.0][j]);
+    let opened = OpenLoop::from_injection(&whole, &b, &c, 0.0).unwrap();
+    assert_eq!(opened.poles().iter().filter(|pole| pole.norm() == 0.0).count(), 2, "{:?}", opened.poles());
+    let grid = opened.frequencies();
+    assert!(grid[0] > 1e-4 && grid[grid.len() - 1] < 1e4, "{} {}", grid[0], grid[grid.len() - 1]);
+    for omega in (-12..=6).map(|k| 10f64.powi(k)).chain(grid) {
+        let s = num_complex::Complex64::new(0.0, omega);
+        let exact = (s * k + ki) / (s * s * (s * m + r));
+        let error = (opened.at(omega) - exact).norm() / exact.norm();
+        assert!(error < 1e-9, "{omega}: {error}");
+    }
+}

@@ -150,11 +150,10 @@ impl ZeroCrossingDetector {
                 return 0.0;
             }
             let resolved = if first && !crosses[*k] { self.resolved[*k] } else { 0.0 };
-            let size = match self.followed(*k) {
-                Some(followed) => followed.size,
-                None => self.visited_size(system, *k).max(resolved),
+            let negligible = match self.followed(*k) {
+                Some(followed) => (self.event_tolerance * followed.size).max(followed.rounding),
+                None => self.event_tolerance * self.visited_size(system, *k).max(resolved),
             };
-            let negligible = self.event_tolerance * size;
             if changes[*k] <= negligible { 0.0 } else { changes[*k] / sizes[*k] }
         };
         Some(watched.iter().map(share).fold(0.0, f64::max))

@@ -9,7 +9,8 @@ use crate::method::{Bounded, Stages, Tolerance};
 use crate::model::linearised::Linearised;
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    FUNCTION_MEMORY, FUNCTION_ROUNDING, RELAXING_CHANGE, SETTLING_SHARE, UNDETERMINED_FUNCTION,
+    FUNCTION_MEMORY, FUNCTION_ROUNDING, LARGEST_UNDETERMINED_FUNCTION, RELAXING_CHANGE, SETTLING_SHARE,
+    UNDETERMINED_FUNCTION,
 };
 
 /// A function whose error counts, as long as the present modes hold.
@@ -20,6 +21,8 @@ pub(super) struct Followed {
     pub size: f64,
     /// Its value at the start of the step.
     pub start: f64,
+    /// What rounding of the states that it reads makes of it.
+    pub rounding: f64,
     /// Whether it relaxes in the step that is tried: its rate at the start is that of a transient which the step
     /// leaves behind, and dense output leads past all that it does.
     pub relaxes: bool,
@@ -30,6 +33,11 @@ impl ZeroCrossingDetector {
     pub fn follow_none(&mut self, tolerance: &mut Tolerance) {
         self.followed.clear();
         tolerance.functions.clear();
+    }
+
+    /// Beyond this part of its size a function that tolerances of states let vary is not determined by them.
+    fn undetermined_share(&self) -> f64 {
+        (UNDETERMINED_FUNCTION * self.event_tolerance).min(LARGEST_UNDETERMINED_FUNCTION)
     }
 
     /// What is followed of a function.
@@ -45,10 +53,11 @@ impl ZeroCrossingDetector {
         }
         let mut found = self.watched(system);
         found.retain(|k| {
+            // What has never been anything has no size yet; the current of a diode that leaks has one of its own.
             let [above, below] = self.visited[*k];
-            // What has never been anything has no size yet.
-            let size = above.max(below);
-            size > 0.0 && known(full, *k, &self.gradients, x, tolerance) > UNDETERMINED_FUNCTION * size
+            let size = self.visited_size(system, *k);
+            let known = known(full, *k, &self.gradients, x, tolerance);
+            above.max(below) > 0.0 && known > self.undetermined_share() * size
         });
         found
     }
@@ -98,14 +107,15 @@ impl ZeroCrossingDetector {
         let by_states = full.by_states(&self.values.data);
         let mut found = Vec::new();
         for k in doubtful {
-            let [above, below] = self.visited[k];
-            let size = above.max(below).max(self.now[k].abs());
+            let size = self.visited_size(system, k).max(self.now[k].abs());
             let known = known(full, k, by_states, &stages.end, tolerance);
-            if known > UNDETERMINED_FUNCTION * size && known.is_finite() {
-                let followed = Followed { function: k, size: self.now[k].abs(), start: 0.0, relaxes: false };
+            if known > self.undetermined_share() * size && known.is_finite() {
                 let terms: Vec<(usize, f64)> =
                     full.pattern.row(k).map(|e| (full.pattern.at[e] as usize, by_states[e])).collect();
-                let width = width(&terms, &stages.end, followed.size, tolerance.rtol);
+                let rounding = rounding(&terms, &stages.end);
+                let size = self.now[k].abs();
+                let followed = Followed { function: k, size, start: 0.0, rounding, relaxes: false };
+                let width = (tolerance.rtol * size).max(rounding).max(f64::MIN_POSITIVE);
                 if width < known {
                     found.push((followed, Bounded { terms, width, counts: true }));
                 }
@@ -159,13 +169,15 @@ impl ZeroCrossingDetector {
             followed.size = self.now[k].abs().max(FUNCTION_MEMORY * followed.size);
             bounded.terms.clear();
             bounded.terms.extend(full.pattern.row(k).map(|e| (full.pattern.at[e] as usize, by_states[e])));
-            bounded.width = width(&bounded.terms, x, followed.size, tolerance.rtol);
+            followed.rounding = rounding(&bounded.terms, x);
+            bounded.width = (tolerance.rtol * followed.size).max(followed.rounding).max(f64::MIN_POSITIVE);
             kept.push((followed, bounded));
         }
         // What has grown is determined well enough.
+        let share = self.undetermined_share();
         kept.retain(|(followed, _)| {
             let known = known(full, followed.function, by_states, x, tolerance);
-            known > UNDETERMINED_FUNCTION * followed.size
+            known > share * followed.size
         });
         (self.followed, tolerance.functions) = kept.into_iter().unzip();
         Ok(())
@@ -181,8 +193,7 @@ fn known(full: &Linearised, k: usize, by_states: &[f64], x: &[f64], tolerance: &
     full.pattern.row(k).map(term).sum()
 }
 
-/// To what a function is to be followed: to the relative tolerance of its size, and to rounding of the states that it reads.
-fn width(terms: &[(usize, f64)], x: &[f64], size: f64, rtol: f64) -> f64 {
-    let rounding: f64 = terms.iter().map(|(i, derivative)| (derivative * x[*i]).abs()).sum();
-    (rtol * size).max(FUNCTION_ROUNDING * rounding).max(f64::MIN_POSITIVE)
+/// What rounding of the states that a function reads makes of it: closer it cannot be followed.
+fn rounding(terms: &[(usize, f64)], x: &[f64]) -> f64 {
+    FUNCTION_ROUNDING * terms.iter().map(|(i, derivative)| (derivative * x[*i]).abs()).sum::<f64>()
 }

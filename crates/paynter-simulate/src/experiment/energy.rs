@@ -4,7 +4,7 @@
 use super::storage::StorageLaw;
 use super::{Response, Simulation};
 use crate::model::freeze::rebuilt;
-use crate::tolerance::{ENERGY_ROUNDING, SQUARED_LOGARITHM_FLOOR};
+use crate::tolerance::{ENERGY_ROUNDING, LARGEST_BALANCE_ERROR, SQUARED_LOGARITHM_FLOOR};
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::{Equations, Role, State, StoredEnergy};
 use paynter_graph::{BondGraph, Variable, flat_name};
@@ -151,7 +151,17 @@ pub struct Energy {
     pub error: f64,
 }
 
+/// Whether a balance that misses this part of what was moved closes but for errors of the run.
+pub fn balance_closes(error: f64) -> bool {
+    error <= LARGEST_BALANCE_ERROR
+}
+
 impl Simulation {
+    /// Whether accounts of energy are kept.
+    pub fn has_accounts(&self) -> bool {
+        !self.accounts.is_empty()
+    }
+
     /// The energies of a response, where accounts were kept.
     pub fn energy(&self, response: &Response) -> Option<Energy> {
         if self.accounts.is_empty() {
@@ -163,13 +173,16 @@ impl Simulation {
         let mut moved = vec![0.0; response.t.len()];
         let mut held = 0.0;
         for (entry, entered) in self.accounts.iter().zip(&response.entered) {
+            // Counted from the first sample, as what is stored is; a run may have begun before.
+            let begun = entered.first().copied().unwrap_or(0.0);
+            let entered: Vec<f64> = entered.iter().map(|energy| energy - begun).collect();
             let columns: Vec<&[f64]> = by_state.by_ref().take(entry.columns()).map(Vec::as_slice).collect();
             let (values, reference): (Vec<f64>, Reference) = match (entry.role, &entry.known) {
                 (Role::Supply, _) => (entered.iter().map(|energy| -energy).collect(), Reference::Start),
                 (_, Known::Output) => (columns.concat(), Reference::Empty),
                 (_, Known::Law(law)) => law.energies(&self.parameters, &columns),
                 (_, Known::Inverse(law)) => law.energies_by_inverse(&self.parameters, columns[0]),
-                (_, Known::Flow) => (entered.clone(), Reference::Start),
+                (_, Known::Flow) => (entered, Reference::Start),
             };
             references.push(reference);
             let first = values.first().copied().unwrap_or(0.0);

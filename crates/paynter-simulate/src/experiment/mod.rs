@@ -27,7 +27,7 @@ use paynter_equations::QueryError;
 use paynter_numerics::program::Hold;
 
 pub use compile::Subject;
-pub use energy::{Energy, Entry, Reference};
+pub use energy::{Energy, Entry, Reference, balance_closes};
 pub use gradient::{Cost, CostGradient, CostKind, gradient_options};
 pub use horizon::{CURVE_SAMPLES, Horizon, source_frequency};
 pub use perturb::{Change, Changed, Perturbation, perturbed};

@@ -3,6 +3,7 @@
 
 use super::compile::Draft;
 use super::{Response, SimulateOptions, Subject, question, refused};
+use crate::system::{System, Values};
 use crate::tolerance::{
     FINEST_TOLERANCE, SECOND_OPINION_SHARE, VERIFIED_BETWEEN, VERIFIED_DEVIATION, VERIFIED_JUNCTION,
     VERIFIED_LAWS, VERIFIED_WIDTH,
@@ -164,24 +165,29 @@ pub fn verify(
         second = run(Method::Stiff, numeric.max_steps, &mut samples);
     }
     token.check()?;
+    // What states are known to makes so much of outputs that rest at zero, and of states.
+    let known: Vec<f64> = second.resolution.iter().map(|known| known / numeric.rtol).collect();
     let difference = match own {
         // Without outputs the states are compared, where both runs have the same.
         0 if !charted => difference(
             (&first.t, &first.states),
-            &samples,
+            (&samples, &known),
             |kept| &kept.states,
             |k| equations.states[k].name.clone(),
         ),
-        _ => difference(
-            (&first.t, &first.outputs),
-            &samples,
-            |kept| &kept.outputs[..own],
-            |k| equations.outputs[k].name.clone(),
-        ),
+        _ => {
+            let mut system = System::new(&compiled, &parameters, &subject.measured.tables);
+            let least = least_sizes(&mut system, &samples, &known, own);
+            difference(
+                (&first.t, &first.outputs),
+                (&samples, &least),
+                |kept| &kept.outputs[..own],
+                |k| equations.outputs[k].name.clone(),
+            )
+        }
     };
     let values: Vec<(f64, &[f64])> = samples.iter().map(|kept| (kept.t, &kept.outputs[from..])).collect();
     let largest = largest_values(&graph, &values);
-    let values: Vec<(f64, &[f64])> = values.into_iter().filter(|(t, _)| is_among(&first.t, *t)).collect();
     Ok(Verification {
         solver: second.stats.solver,
         rtol,
@@ -227,7 +233,7 @@ fn is_among(times: &[f64], t: f64) -> bool {
 /// How large each effort and flow is in a run. What junctions add is as large as the largest of its terms: of two
 /// speeds that agree only rounding is left.
 fn largest_values(graph: &BondGraph, samples: &[(f64, &[f64])]) -> Vec<f64> {
-    let count = samples.first().map_or(0, |(_, values)| values.len());
+    let count = 2 * graph.bond_ids().count();
     let of = |k: usize| {
         let sizes = samples.iter().map(|(_, values)| values[k].abs());
         sizes.filter(|size| size.is_finite()).fold(0.0, f64::max)
@@ -254,10 +260,37 @@ fn largest_values(graph: &BondGraph, samples: &[(f64, &[f64])]) -> Vec<f64> {
     largest
 }
 
-/// The largest difference beside the largest value in either run; both are compared at the times of the first.
+/// How large outputs count at least: what states that are known to no less make of them.
+fn least_sizes(system: &mut System<'_>, samples: &[Kept], known: &[f64], outputs: usize) -> Vec<f64> {
+    let mut least = vec![0.0f64; outputs];
+    let mut values = Values::default();
+    let every = samples.len().div_ceil(VERIFIED_LAWS).max(1);
+    for kept in samples.iter().step_by(every) {
+        // Branches as the state has them: between them nothing is larger.
+        if system.initialise(kept.t, &kept.states).is_err() {
+            continue;
+        }
+        system.follow_modes(true);
+        let found = system.outputs_full(kept.t, &kept.states, &mut values);
+        system.follow_modes(false);
+        if found.is_err() {
+            continue;
+        }
+        let full = &system.model.outputs_full;
+        let by_states = full.by_states(&values.data);
+        for (k, least) in least.iter_mut().enumerate() {
+            let terms = full.pattern.row(k).map(|e| by_states[e].abs() * known[full.pattern.at[e] as usize]);
+            *least = least.max(terms.filter(|term| term.is_finite()).sum());
+        }
+    }
+    least
+}
+
+/// The largest difference beside the largest value in either run, or the least size that counts; both are compared at
+/// the times of the first.
 fn difference(
     (times, first): (&[f64], &[Vec<f64>]),
-    samples: &[Kept],
+    (samples, least): (&[Kept], &[f64]),
     second: impl Fn(&Kept) -> &[f64],
     name: impl Fn(usize) -> String,
 ) -> Option<Deviation> {
@@ -266,7 +299,8 @@ fn difference(
     let compared: Vec<&Kept> = samples.iter().filter(|kept| is_among(times, kept.t)).collect();
     for (k, list) in first.iter().enumerate() {
         let again = samples.iter().filter_map(|kept| second(kept).get(k));
-        let largest = list.iter().chain(again).fold(0.0f64, size);
+        let least = least.get(k).copied().unwrap_or(0.0);
+        let largest = list.iter().chain(again).fold(least, size);
         for (y, kept) in list.iter().zip(&compared) {
             let apart = second(kept).get(k).map_or(f64::NAN, |other| (y - other).abs());
             if apart.is_finite() && largest > 0.0 {

@@ -83,31 +83,59 @@ impl Observer {
         [parameters, &[t], sample.states, &sample.unknowns[..self.unknowns]].concat()
     }
 
-    /// The time of a sample, or right before or after it where its unknowns and outputs are those of that side.
-    fn side(&self, sample: &Sample<'_>, parameters: &[f64], tables: &Tables) -> f64 {
-        let Some(program) = &self.sides else { return sample.t };
+    /// The arguments of a sample right after it, as far as rounding tells: what starts at rest has moved.
+    fn after(&self, sample: &Sample<'_>, parameters: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let times = sample.states.iter().zip(sample.rates).filter(|(x, rate)| **x != 0.0 && **rate != 0.0);
+        let times =
+            times.map(|(x, rate)| (x / rate).abs()).chain((sample.t != 0.0).then_some(sample.t.abs()));
+        let time = BESIDE_AN_EVENT * times.reduce(f64::min).unwrap_or(1.0);
+        let states = sample.states.iter().zip(sample.rates).map(|(x, rate)| x + time * rate);
+        let states: Vec<f64> = states.collect();
+        let t = sample.t + time;
+        let moved = states.len() == sample.states.len() && states.iter().all(|x| x.is_finite());
+        moved.then(|| (t, [parameters, &[t], &states, &sample.unknowns[..self.unknowns]].concat()))
+    }
+
+    /// The time and arguments of a sample, or right before or after it where its unknowns and outputs are those of that
+    /// side.
+    fn side(&self, sample: &Sample<'_>, parameters: &[f64], tables: &Tables) -> (f64, Vec<f64>) {
+        let now = self.arguments(sample, parameters, sample.t);
+        let Some(program) = &self.sides else { return (sample.t, now) };
         let run = |arguments: &[f64]| {
             let mut values = vec![0.0; program.results()];
             program.run_with(arguments, tables, &mut Vec::new(), &mut values);
             values
         };
-        let now = self.arguments(sample, parameters, sample.t);
         let own = run(&now);
         let sizes = sizes(&own, &now, &run);
-        let misfit = |values: &[f64]| {
-            let wanted = std::iter::repeat_n(&0.0, self.unknowns).chain(sample.outputs);
+        let misfit = |values: &[f64], outputs: f64| {
+            let wanted = std::iter::repeat_n((&0.0, 1.0), self.unknowns)
+                .chain(sample.outputs.iter().map(|wanted| (wanted, outputs)));
             let parts = values.iter().zip(wanted).zip(&sizes);
             parts
-                .map(|((value, wanted), size)| (value - wanted).abs() / (size + wanted.abs()))
+                .map(|((value, (wanted, part)), size)| {
+                    let size = part * size + wanted.abs();
+                    if value == wanted { 0.0 } else { (value - wanted).abs() / size }
+                })
                 .fold(0.0, f64::max)
         };
-        let here = misfit(&own);
-        if here <= SIDE_MISFIT {
-            return sample.t;
+        if misfit(&own, 0.0) <= SIDE_MISFIT {
+            return (sample.t, now);
         }
         let beside = [-BESIDE_AN_EVENT, BESIDE_AN_EVENT].map(|part| sample.t + part * sample.t.abs());
-        let fits = |t: &f64| misfit(&run(&self.arguments(sample, parameters, *t))) <= SIDE_MISFIT;
-        beside.into_iter().find(fits).unwrap_or(sample.t)
+        let beside = beside.map(|t| (t, self.arguments(sample, parameters, t)));
+        let places: Vec<(f64, Vec<f64>)> = beside.into_iter().chain(self.after(sample, parameters)).collect();
+        // A small change that meets a jump makes it look like a size; outputs are first taken at what they are.
+        for outputs in [0.0, 1.0] {
+            if misfit(&own, outputs) <= SIDE_MISFIT {
+                break;
+            }
+            let fits = |(_, arguments): &&(f64, Vec<f64>)| misfit(&run(arguments), outputs) <= SIDE_MISFIT;
+            if let Some(found) = places.iter().find(fits) {
+                return found.clone();
+            }
+        }
+        (sample.t, now)
     }
 
     /// Keeps a sample, if it is one of those to be kept.
@@ -125,8 +153,7 @@ impl Observer {
             });
             gathered.skipped = 2 * gathered.skipped + 1;
         }
-        let t = self.side(sample, parameters, tables);
-        let arguments = self.arguments(sample, parameters, t);
+        let (t, arguments) = self.side(sample, parameters, tables);
         let run = |arguments: &[f64]| {
             let mut values = vec![0.0; self.program.results()];
             self.program.run_with(arguments, tables, &mut Vec::new(), &mut values);

@@ -198,8 +198,13 @@ impl Integrator<'_> {
         }
         let mut after = vec![0.0; x.len()];
         self.system.rates(t, &x, &mut after).map_err(|error| self.failure(error))?;
-        if let (Some(sensitivities), Some(shift)) = (&mut self.sensitivities, shift) {
-            jump.carry(jumps, sensitivities, shift, [before, &after]);
+        if let Some(sensitivities) = &mut self.sensitivities {
+            // The corners of tables do not move.
+            let fixed = vec![0.0; sensitivities.s.count];
+            jump.carry(jumps, sensitivities, shift.unwrap_or(&fixed), [before, &after]);
+        }
+        if !self.notes.iter().any(|note| matches!(note, Note::Jump { .. })) {
+            self.notes.push(Note::Jump { t });
         }
         for output in jump.impulses(jumps) {
             let known = |note: &Note| matches!(note, Note::Impulse { output: other, .. } if *other == output);

@@ -4,6 +4,7 @@ mod defect;
 mod event;
 mod kink;
 mod method;
+mod plain;
 mod results;
 mod run;
 mod scales;
@@ -245,6 +246,7 @@ impl<'a> Integrator<'a> {
             failure,
             t: self.t,
             states: self.x,
+            resolution: self.tolerance.atol,
             tried: self.tried,
             witnesses: Vec::new(),
         };

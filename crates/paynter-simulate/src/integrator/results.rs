@@ -34,6 +34,7 @@ impl Integrator<'_> {
             sink(&Sample {
                 t,
                 states: &self.x,
+                rates: self.solver.stages().rates(0),
                 outputs: y,
                 sensitivities: s,
                 unknowns: self.system.unknowns(),
@@ -45,7 +46,7 @@ impl Integrator<'_> {
     }
 
     /// Whether some law takes a value between its branches, or follows the state through them.
-    fn is_between_branches(&self) -> bool {
+    pub(super) fn is_between_branches(&self) -> bool {
         !self.open.is_empty()
             || !self.system.redundant().is_empty()
             || (0..self.system.surfaces().len()).any(|j| self.system.slides_along(j))
@@ -106,6 +107,7 @@ impl Integrator<'_> {
             sink(&Sample {
                 t: point.t,
                 states: &point.x,
+                rates: &[],
                 outputs: &point.y,
                 sensitivities: &point.s,
                 unknowns: &point.unknowns,

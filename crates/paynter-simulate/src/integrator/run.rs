@@ -65,6 +65,7 @@ impl Integrator<'_> {
             _ => self.first_step(span),
         };
         let mut grid = 0u64;
+        let plain = self.is_plain();
         loop {
             self.emit(sink)?;
             if self.t >= end {
@@ -79,7 +80,9 @@ impl Integrator<'_> {
                 // The last step ends at the end, and one at an event, also where rounding leaves a remainder.
                 let remainder = STEP_REMAINDER * h;
                 let to = if to > end - remainder { end } else { self.sample_at(to, remainder) };
-                self.fixed_step(to, to + remainder, span, sink)?;
+                if !plain || !self.plain_step(to, sink)? {
+                    self.fixed_step(to, to + remainder, span, sink)?;
+                }
                 grid += u64::from(self.t >= to - remainder);
             } else {
                 h = self.adapted_step(h, span, sink)?;
@@ -111,12 +114,13 @@ impl Integrator<'_> {
         self.system.follow_modes(false);
         begun.map_err(|error| self.failure(error))?;
         self.restart();
-        self.note_shared_forces();
+        self.note_sliding();
         Ok(())
     }
 
-    /// Tells of functions that several laws hold at zero, each once.
-    fn note_shared_forces(&mut self) {
+    /// Tells of functions that several laws hold at zero, and of those whose laws enter rates otherwise than linearly,
+    /// each once.
+    fn note_sliding(&mut self) {
         let redundant = self.system.redundant();
         for j in 0..self.system.surfaces().len() {
             let k = self.system.surfaces()[j].relation;
@@ -124,6 +128,11 @@ impl Integrator<'_> {
             let known = |note: &Note| matches!(note, Note::NotUnique { event, .. } if *event == k);
             if (shared || redundant.contains(&k)) && !self.notes.iter().any(known) {
                 self.notes.push(Note::NotUnique { t: self.t, event: k });
+            }
+            let bent = self.system.slides_along(j) && self.system.surfaces()[j].is_bent;
+            let known = |note: &Note| matches!(note, Note::EquivalentControl { event, .. } if *event == k);
+            if bent && !self.notes.iter().any(known) {
+                self.notes.push(Note::EquivalentControl { t: self.t, event: k });
             }
         }
     }
@@ -158,15 +167,20 @@ impl Integrator<'_> {
 
     /// Moves to the end of the step.
     pub(super) fn accept(&mut self, to: f64) {
+        self.move_to(to);
+        self.detector.accept_step();
+        if self.detector.update_followed(&mut self.system, to, &self.x, &mut self.tolerance).is_err() {
+            self.detector.follow_none(&mut self.tolerance);
+        }
+    }
+
+    /// Takes the state and its sensitivities at the end of the step for the present ones.
+    pub(super) fn move_to(&mut self, to: f64) {
         let stages = self.solver.stages();
         self.x.copy_from_slice(&stages.end);
         stages.accept();
         self.t = to;
         self.system.accept_step(to);
-        self.detector.accept_step();
-        if self.detector.update_followed(&mut self.system, to, &self.x, &mut self.tolerance).is_err() {
-            self.detector.follow_none(&mut self.tolerance);
-        }
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.accept();
         }

@@ -1,6 +1,6 @@
 //! Angles that jump: `atan2` at its branch cut, and `atan` of what has a pole, as the sawtooth atan(tan(πt)).
 //! Each becomes two branches that go on smoothly beyond the jump, so that the jump is an event with a time of its
-//! own: what an angle is compared with does not move it.
+//! own: what an angle is compared with does not move it. Triangular waves, `asin(sin(x))`, bend at events alike.
 
 use super::freeze::Freezer;
 use crate::tolerance::FRACTION_DEPTH;
@@ -31,6 +31,23 @@ impl Freezer {
         let [minus_n, minus_d] = [n, d].map(|e| pool.neg(e));
         let [above, below] = [[n, d], [minus_n, minus_d]].map(|sides| pool.call(Func::Atan2, &sides));
         Some(self.branch_at(pool, d, above, below))
+    }
+
+    /// `asin(sin(x))`, `acos(cos(x))` and their like, triangular waves of a state x: with u the sine or cosine and w the
+    /// other, asin(u) is the angle of (|w|, u), and its corners are the bends of |w|.
+    pub(super) fn triangle(&mut self, pool: &mut Pool, inverse: Func, u: Expr) -> Option<Expr> {
+        let (f, x) = match pool.node(u) {
+            Node::Call(f @ (Func::Sin | Func::Cos), list) => (f, list[0]),
+            _ => return None,
+        };
+        if !self.reads_states(pool, x) {
+            return None;
+        }
+        let w = pool.call(if f == Func::Sin { Func::Cos } else { Func::Sin }, &[x]);
+        let mode = self.mode(pool, w, false);
+        let size = pool.mul(mode, w);
+        let sides = if inverse == Func::Asin { [u, size] } else { [size, u] };
+        Some(pool.call(Func::Atan2, &sides))
     }
 
     /// One expression where a function is not negative, another where it is.

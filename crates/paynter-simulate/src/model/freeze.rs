@@ -140,6 +140,11 @@ impl Freezer {
         pool.mul(sign, mode)
     }
 
+    /// Whether an expression reads states or unknowns.
+    pub(super) fn reads_states(&self, pool: &Pool, e: Expr) -> bool {
+        pool.symbols(e).iter().any(|s| *s != self.time && self.fast.contains(s))
+    }
+
     /// Whether an expression reads parameters only.
     pub(super) fn is_fixed(&self, pool: &Pool, e: Expr) -> bool {
         let changes = |s: &Symbol| {
@@ -232,6 +237,9 @@ impl Freezer {
             Node::Call(Func::Atan2, _) => self.cut_angle(pool, args[0], args[1]),
             Node::Call(Func::Atan, _) => {
                 self.cut_at_pole(pool, args[0]).unwrap_or_else(|| rebuilt(pool, node, args))
+            }
+            Node::Call(f @ (Func::Acos | Func::Asin), _) => {
+                self.triangle(pool, f, args[0]).unwrap_or_else(|| rebuilt(pool, node, args))
             }
             Node::Call(Func::Table(table), _) if pool.as_symbol(args[0]) == Some(self.time) => {
                 self.piece(pool, table)

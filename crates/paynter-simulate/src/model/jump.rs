@@ -48,7 +48,9 @@ pub(crate) fn plan(
     let values = freezer.freeze(pool, &values);
     let switches = |pool: &Pool, e: Expr| {
         let read = pool.symbols(e);
+        // Measured signals may jump from one line of their tables to the next.
         freezer.relations.iter().any(|r| r.jumps && read.binary_search(&r.mode).is_ok())
+            || freezer.pieces.iter().any(|piece| read.binary_search(&piece.value).is_ok())
     };
     let jumping: Vec<(Symbol, Expr)> =
         places.into_iter().zip(values).filter(|(_, value)| switches(pool, *value)).collect();

@@ -79,6 +79,9 @@ pub(crate) struct Surface {
     pub relation: usize,
     /// Which derivative of it depends on the mode.
     pub order: u8,
+    /// Whether a rate is not linear in the mode: then the value that keeps the motion on the surface is not the average
+    /// of the sides (Filippov), and one that switches fast has another effect.
+    pub is_bent: bool,
     /// Surfaces that cannot be slid along at the same time: the function reads their modes.
     pub excluded: Vec<usize>,
 }
@@ -182,6 +185,16 @@ impl Convexified {
             }
         }
         pool.sum(&terms)
+    }
+
+    /// Whether a rate is not linear in a mode.
+    fn is_bent(&self, pool: &mut Pool, mode: Symbol) -> bool {
+        self.frozen.rates.iter().any(|rate| {
+            pool.depends_on(*rate, mode) && {
+                let derivative = pool.diff(*rate, mode);
+                pool.depends_on(derivative, mode)
+            }
+        })
     }
 
     /// Where an unknown itself is kept zero, reduces what its residuals become to the factor that vanishes:
@@ -301,7 +314,8 @@ impl Convexified {
             // What the second derivative is of keeps its modes.
             let read: BTreeSet<usize> = if order == 2 { &at_once | &first } else { at_once };
             let excluded = if order == 0 { Vec::new() } else { read.into_iter().collect() };
-            surfaces.push(Surface { relation: self.chosen[j], order, excluded });
+            let is_bent = self.is_bent(pool, self.between[j]);
+            surfaces.push(Surface { relation: self.chosen[j], order, is_bent, excluded });
             equations.push(equation);
         }
         if surfaces.len() < self.chosen.len() {

@@ -39,6 +39,12 @@ impl Lanes {
         self.data[i] = value;
     }
 
+    /// The lanes of a row in a block.
+    #[inline]
+    pub fn lanes(&self, block: usize, row: usize) -> &[f64] {
+        &self.data[(block * self.rows + row) * self.width..][..self.width]
+    }
+
     /// The length of a block's data.
     pub fn length(&self) -> usize {
         self.rows * self.width

@@ -187,10 +187,13 @@ impl Sensitivities {
         out.resize(outputs.rows * count, 0.0);
         let by_states = outputs.by_states(values);
         for row in 0..outputs.rows {
+            let out = &mut out[row * count..(row + 1) * count];
             for e in outputs.pattern.row(row) {
                 let state = outputs.pattern.at[e] as usize;
-                for lane in 0..count {
-                    out[row * count + lane] += times(by_states[e], self.s.get(state, lane));
+                for (block, out) in out.chunks_mut(self.s.width).enumerate() {
+                    for (out, moved) in out.iter_mut().zip(self.s.lanes(block, state)) {
+                        *out += times(by_states[e], *moved);
+                    }
                 }
             }
         }

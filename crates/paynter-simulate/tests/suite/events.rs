@@ -503,7 +503,11 @@ fn states_jump_with_their_source() {
         });
         let mut problem = Problem::new(&text.replace("output q = b.q", "output f = b.f"));
         let (_, outcome) = solved(&mut problem, &[], &tight(2.0, vec![2.0], Method::Auto));
-        assert!(matches!(outcome.notes[..], [Note::Impulse { output: 1, .. }]), "{:?}", outcome.notes);
+        assert!(
+            matches!(outcome.notes[..], [Note::Jump { t: 0.7 }, Note::Impulse { output: 1, .. }]),
+            "{:?}",
+            outcome.notes
+        );
     }
 }
 

@@ -310,7 +310,7 @@ impl Statements {
         found: &Stability,
         poles: &[Complex64],
         verified: Option<Complex64>,
-        (certain, wholes): (bool, &[&str]),
+        ((certain, own), wholes): ((bool, bool), &[&str]),
         linearised: bool,
     ) -> Statements {
         let mut list = Statements { proved: Vec::new(), estimated: Vec::new() };
@@ -338,12 +338,18 @@ impl Statements {
         let stays = verified.is_some_and(|pole| pole.re < -LEFT_OF_AXIS * size);
         if found.upper.is_some() {
             let singular = found.worst.as_ref().is_some_and(|worst| worst.omega.is_infinite());
-            list.add_worst(wholes, (certain, singular), linearised, stays);
+            let cause = match found.worst.as_ref().is_some_and(|worst| worst.complex.is_some()) {
+                _ if certain => "complex blocks",
+                true => "parameters and complex blocks",
+                false => "parameters",
+            };
+            list.add_worst(if own { &[] } else { wholes }, (cause, singular), linearised, stays);
         }
         if !wholes.is_empty() {
             let names: Vec<String> = wholes.iter().map(|name| format!("`{name}`")).collect();
             list.estimated.push(format!(
-                "margins other than 1, in which {} counts by its range within the tolerances, independent of the parameters in it",
+                "{} other than 1, in which {} counts by its range within the tolerances, independent of the parameters in it",
+                if own { "a lower bound of the margin" } else { "margins" },
                 names.join(", ")
             ));
         }
@@ -363,35 +369,28 @@ impl Statements {
     }
 
     /// Says whether the worst parameters make the model unstable; its pole with them may still be left of the axis.
-    fn add_worst(
-        &mut self,
-        wholes: &[&str],
-        (blocks, singular): (bool, bool),
-        linearised: bool,
-        stays: bool,
-    ) {
+    fn add_worst(&mut self, wholes: &[&str], (cause, singular): (&str, bool), linearised: bool, stays: bool) {
         match (wholes, stays) {
             ([], false) if linearised => {
-                self.proved("the parameters of `worst` make the linearisation unstable");
+                self.proved(&format!("the {cause} of `worst` make the linearisation unstable"));
             }
-            ([], false) if blocks => self.proved("the complex blocks of `worst` make the model unstable"),
-            ([], false) if singular => {
+            ([], false) if singular && cause == "parameters" => {
                 self.proved("the parameters of `worst` leave the equations without a solution");
             }
-            ([], false) => self.proved("the parameters of `worst` make the model unstable"),
-            ([], true) => self.estimated(
-                "that the parameters of `worst` make the model unstable: its operating point moves with them",
-            ),
+            ([], false) => self.proved(&format!("the {cause} of `worst` make the model unstable")),
+            ([], true) => self.estimated(&format!(
+                "that the {cause} of `worst` make the model unstable: its operating point moves with them"
+            )),
             _ => self.estimated("that some parameters give the values of `worst`"),
         }
     }
 }
 
 impl Robust {
-    /// Writes a margin down.
+    /// Writes a margin down; the worst parameters are those of `own` where the parameters themselves were moved.
     pub fn new(
         model: &str,
-        uncertainty: &Uncertainty<'_>,
+        (uncertainty, own): (&Uncertainty<'_>, Option<&Uncertainty<'_>>),
         states: &[String],
         Robustness { stability: found, poles, cloud, .. }: &Robustness,
         verified: Option<Complex64>,
@@ -416,8 +415,8 @@ impl Robust {
             states: mode.states.iter().filter_map(|k| states.get(*k).cloned()).collect(),
         });
         let unresolved = found.axis.unresolved.iter().map(|(low, high)| [finite(*low), finite(*high)]);
-        let statements =
-            Statements::new(found, poles, verified, (parameters.is_empty(), &wholes), linearised);
+        let kind = (parameters.is_empty(), own.is_some());
+        let statements = Statements::new(found, poles, verified, (kind, &wholes), linearised);
         let shown = |quantity: &Uncertain<'_>| (quantity.name.to_owned(), quantity.shown.clone());
         let declared =
             |quantity: &Uncertain<'_>| Some((quantity.name.to_owned(), quantity.shown.unit.clone()?));
@@ -425,7 +424,7 @@ impl Robust {
             ok: true,
             model: model.to_owned(),
             linearised,
-            attained: found.upper.is_some() && wholes.is_empty() && !linearised,
+            attained: found.upper.is_some() && (wholes.is_empty() || own.is_some()) && !linearised,
             parameters: parameters.iter().map(range).collect(),
             parameters_unit: parameters.iter().filter_map(declared).collect(),
             parameters_shown: parameters.iter().map(shown).collect(),
@@ -439,7 +438,10 @@ impl Robust {
             mu: inside().map(bounds).collect(),
             infinity: both().find(|(point, _)| point.omega.is_infinite()).map(bounds),
             unresolved: unresolved.collect(),
-            worst: found.worst.as_ref().map(|worst| RobustWorst::new(uncertainty, worst, verified)),
+            worst: found
+                .worst
+                .as_ref()
+                .map(|worst| RobustWorst::new(own.unwrap_or(uncertainty), worst, verified)),
             wholes: wholes.iter().map(|name| (*name).to_owned()).collect(),
             fixed: fixed.collect(),
             nodes: found.nodes,
@@ -473,15 +475,16 @@ impl Robust {
     /// What the bounds say of the margin, line by line.
     pub fn margin_words(&self) -> Vec<String> {
         let (lower, all) = (significant(self.margin.lower), self.unit_of_margin());
+        let proof = if self.wholes.is_empty() { "proved" } else { "estimated" };
         let mut lines = vec![match (self.margin.upper, self.limit) {
             (Some(upper), _) => {
                 let how = if self.attained { "attained" } else { "found" };
-                format!("margin: {lower} (proved) to {} ({how}) times the {all}", significant(upper))
+                format!("margin: {lower} ({proof}) to {} ({how}) times the {all}", significant(upper))
             }
             (None, Some(limit)) if self.margin.lower >= limit => {
                 format!("stable up to {lower} times the {all}, where a parameter reaches zero")
             }
-            (None, _) => format!("margin: at least {lower} times the {all} (proved)"),
+            (None, _) => format!("margin: at least {lower} times the {all} ({proof})"),
         }];
         if let Some(Margin { lower, upper: Some(upper) }) = self.regular {
             lines.push(format!(

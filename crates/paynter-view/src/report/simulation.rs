@@ -4,6 +4,7 @@ use super::{Cell, Section};
 use crate::json::{Energy, EnergyRole};
 use paynter_base::Remedy;
 use paynter_draw::plot::{Figure, plain};
+use paynter_simulate::experiment::balance_closes;
 
 /// A run over time.
 pub struct Run {
@@ -98,7 +99,8 @@ pub fn energy(found: Option<&Energy>, figure: Option<&Figure>, run: &Run) -> Sec
     );
     let worst = found.balance.iter().fold(0.0_f64, |worst, value| worst.max(value.abs()));
     section.text(format!(
-        "The balance closes to within {} J, {} of what was moved.",
+        "The balance {} {} J, {} of what was moved.",
+        if balance_closes(found.error) { "closes to within" } else { "does not close: it misses up to" },
         plain(worst, 1),
         plain(found.error, 1)
     ));

@@ -510,3 +510,54 @@ fn an_ill_posed_box_is_told_its_margin() {
     let said = found.diagnostics.iter().find(|d| d.code == "BG0722").unwrap();
     assert!(said.message.contains("`k` = ") && said.message.contains("`b` = "), "{}", said.message);
 }
+
+/// Values in which parameters stand in a way that is not rational count as independent of them; what makes the model
+/// unstable are the parameters themselves, and the model loaded anew with their values has the pole on the axis.
+#[test]
+fn the_parameters_themselves_make_a_model_unstable() {
+    let text = |values: [f64; 4]| {
+        let [g, d, b, kp] = values;
+        format!(
+            "model servo {{ param G = {g:?} ±10%; param d = {d:?} ±5%; param b = {b:?} ±20%; param Kp = {kp:?} ±10%
+            param k = G*d^4*(1 + sqrt(d)); input r = 0; signal e = r - load.f; signal xi = integral(20*e, 0)
+            Se m = Kp*e + xi; 1 v1; I motor = 0.02; R f1 = b; 0 j; C spring = 1/k; 1 v2; I load = 0.03; R f2 = b
+            m -> v1; v1 -> motor, f1; v1 -> j; j -> spring; j -> v2; v2 -> load, f2; output w = load.f }}"
+        )
+    };
+    let nominal = [1.6e8, 0.01, 0.6, 1.0];
+    let token = CancellationToken::new();
+    let found = model(&text(nominal)).robust(&RobustOptions::default(), &token).unwrap();
+    let document = found.document(&Plain);
+    let worst = document.worst.as_ref().unwrap();
+    assert!(document.attained && !document.wholes.is_empty(), "{:?}", document.wholes);
+    let upper = document.margin.upper.unwrap();
+    let values = ["G", "d", "b", "Kp"].map(|name| worst.parameters[name]);
+    for ((value, nominal), tolerance) in values.iter().zip(nominal).zip([0.1, 0.05, 0.2, 0.1]) {
+        assert!((value / nominal - 1.0).abs() <= upper * tolerance * (1.0 + 1e-9), "{value} {nominal}");
+    }
+    let poles = model(&text(values)).poles(&token).unwrap();
+    let rightmost = poles
+        .document(paynter::json::Naming::Flat, &Plain)
+        .poles
+        .iter()
+        .map(|[re, _]| *re)
+        .fold(f64::NEG_INFINITY, f64::max);
+    assert!(rightmost.abs() < 1e-5, "{rightmost}");
+    let inside = std::array::from_fn(|k| nominal[k] + 0.99 * (values[k] - nominal[k]));
+    let poles = model(&text(inside)).poles(&token).unwrap();
+    assert!(poles.document(paynter::json::Naming::Flat, &Plain).poles.iter().all(|[re, _]| *re < 0.0));
+}
+
+/// Stability does not ask for inputs: a divider on a voltage source is as stable as one that is left alone.
+#[test]
+fn stability_asks_for_no_inputs() {
+    let text = "model probe { param R1 = 9 ±5%; param C1 = 12 ±10%; param R2 = 1 ±5%; param C2 = 100 ±10%
+        input u = 1; Se tip = u; 1 loop; 0 top; C c1 = C1; R r1 = R1; 0 scope; C c2 = C2; R r2 = R2
+        tip -> loop; loop -> top, scope; top -> c1, r1; scope -> c2, r2; output y = c2.e }";
+    let token = CancellationToken::new();
+    let found = model(text).robust(&RobustOptions::default(), &token).unwrap();
+    let stability = &found.found.stability;
+    // Stable until both capacities reach zero.
+    assert!(stability.upper.is_none_or(|upper| upper > 9.99) && stability.lower > 9.0, "{stability:?}");
+    assert!(model(text).lft(&LftOptions { normalized: true, ..LftOptions::default() }, &token).is_err());
+}

@@ -6,6 +6,7 @@ mod common;
 mod changes;
 mod circuits;
 mod energy;
+mod islands;
 mod kicks;
 mod kinds;
 mod limits;

@@ -354,6 +354,29 @@ fn measured_inputs_equal_expressions() {
     }
 }
 
+/// A measured signal that jumps from sample to sample makes storages in its way jump as the same expression does, with
+/// the derivatives: two capacitors in series across a source, beside a resistor.
+#[test]
+fn held_samples_make_states_jump() {
+    const SERIES: &str =
+        "model series { param a = 1; input u; Se s = u; 1 j; C c1 = a; C c2 = 3; 0 n; R r = 2; s -> j
+        j -> c1, n; n -> c2, r; output v = c2.e }";
+    const DATA: &str = "t,u\n0,0\n1,1\n2.5,-2\n3,-2\n";
+    let asked = |options: SimulateOptions| SimulateOptions { sensitivities: Sensitivities::All, ..options };
+    for solver in ["auto", "stiff"] {
+        let by = |options: SimulateOptions| SimulateOptions { solver: solver.to_owned(), ..asked(options) };
+        let held = "step(1) - 3*step(2.5)";
+        let (_, found) = respond(&load(SERIES), &by(measured(DATA, Hold::Zero)));
+        let (_, expected) = respond(&load_with(SERIES, &[("u", held)]), &by(accurate(3.0)));
+        assert_near(&found.outputs[0], &expected.outputs[0], 1e-9, solver);
+        let most = found.outputs[0].iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        assert!(most > 0.2, "a quarter of the source jumps onto the larger capacitor: {most}");
+        for (found, expected) in found.sensitivities[0].iter().zip(&expected.sensitivities[0]) {
+            assert_near(found, expected, 1e-7, "a derivative");
+        }
+    }
+}
+
 /// A dependent storage whose initial value is given determines the state it depends on, whether a modulus between them is
 /// an expression, a table or measured; and one that is given both contradicts itself in each case.
 #[test]

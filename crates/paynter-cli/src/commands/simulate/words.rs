@@ -1,7 +1,7 @@
 //! Energies and gradients as tables for people.
 
 use crate::table::columns;
-use paynter::energy::{Energy, Reference, Role};
+use paynter::energy::{Energy, Reference, Role, balance_closes};
 use paynter::number::significant;
 use paynter::report::NO_ENERGY;
 use paynter::simulate::{CostGradient, Simulation};
@@ -36,9 +36,10 @@ pub fn ledger(simulation: &Simulation, energy: Option<&Energy>) -> String {
     let heads = ["ELEMENT", "ENERGY", "AT THE BEGINNING", "AT THE END [J]", "COUNTED FROM"];
     let table = columns(heads, &rows);
     format!(
-        "{}: energy until t = {} s\n\n{table}\n  the balance closes to within {} J, {} of what was moved\n",
+        "{}: energy until t = {} s\n\n{table}\n  the balance {} {} J, {} of what was moved\n",
         simulation.model,
         significant(end(&energy.t)),
+        if balance_closes(energy.error) { "closes to within" } else { "does not close: it misses up to" },
         bound(energy.balance.iter().fold(0.0, |worst: f64, value| worst.max(value.abs()))),
         bound(energy.error),
     )

@@ -31,6 +31,26 @@ impl Explanation<'_> {
                 );
                 self.at_output(Diagnostic::new(code::IMPULSE, message), *output)
             }
+            Note::Jump { t } => {
+                let accounts = simulation.has_accounts();
+                return accounts.then(|| {
+                    let message = format!(
+                        "at t = {} states jump: the energy of that impulse is in the storages, but in no account of \
+                         a source or resistor, and the balance misses it",
+                        moment(*t)
+                    );
+                    Diagnostic::new(code::IMPULSE, message)
+                });
+            }
+            Note::EquivalentControl { t, event } => {
+                let event = simulation.program.compiled.event_name(*event);
+                let what = "is held at zero by a value between the branches of its law (the equivalent control), \
+                            which enters a rate otherwise than linearly";
+                Diagnostic::new(
+                    code::EQUIVALENT_CONTROL,
+                    format!("from t = {} on `{event}` {what}", moment(*t)),
+                )
+            }
             Note::Zeno { t, event } => {
                 let event = simulation.program.compiled.event_name(*event);
                 let what = "switches ever faster (Zeno behaviour), and stays at zero from then on";
