@@ -99,7 +99,10 @@ pub(crate) fn settle_sensitivities(
                 (derivative, found.transfer(output, input, *at).norm())
             });
             let size = if sizes[*parameter] > 0.0 { sizes[*parameter] } else { 1.0 };
-            *is_zero || list.all(|(derivative, value)| !(derivative * size > VANISHING_CHANGE * value))
+            *is_zero
+                || list.all(|(derivative, value)| {
+                    derivative.is_nan() || derivative * size <= VANISHING_CHANGE * value
+                })
         };
         doubted.extend((0..found.parameters).filter(is_little).map(|parameter| (*pair, parameter)));
     }

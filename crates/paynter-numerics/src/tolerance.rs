@@ -96,6 +96,11 @@ pub(crate) const LEFT_BY_ROUNDING: f64 = 1e-2;
 /// On a circle round zero a function has no pole there if what belongs to it is below this part of what the function is
 /// made of.
 pub(crate) const POLE_PART: f64 = 1e-9;
+/// Derivatives of roots that the matrices and the graph tell otherwise are decided by exact polynomials of models of so
+/// many states: some milliseconds for each parameter.
+pub(crate) const EXACT_MOVES: usize = 30;
+/// Beside their sizes, sums of exact coefficients at a root that are smaller are rounding of the root.
+pub(crate) const CANCELLED_MOVE: f64 = 1e-10;
 /// The change of a root or gain for a change of the parameter by its own size, beside the root or gain, below
 /// which the derivative is zero.
 pub(crate) const VANISHING_CHANGE: f64 = 1e-11;
@@ -316,6 +321,12 @@ pub(crate) const LONGEST_FOLLOWED_STEP: f64 = 1e40;
 
 /// Steps of the homotopy that turns the residual of the start down to zero.
 pub(crate) const HOMOTOPY_STEPS: usize = 200;
+
+/// Where a solution of the homotopy is further from what the tangent predicts than this part of its move, it may be one
+/// of another branch.
+pub(crate) const STRAYED_HOMOTOPY: f64 = 0.5;
+/// Steps shorter than this are not guided by tangents: at the start laws may have none.
+pub(crate) const UNGUIDED_HOMOTOPY_STEP: f64 = 1e-3;
 
 /// The smallest of them, as a part of the way: a path that needs shorter ones turns back.
 pub(crate) const SMALLEST_HOMOTOPY_STEP: f64 = 1e-5;

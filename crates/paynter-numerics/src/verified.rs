@@ -12,7 +12,7 @@ use crate::{LinearModel, OperatingPoint, Tables};
 use num_complex::Complex64;
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::random::Random;
-use paynter_base::{Diagnostics, QueryError};
+use paynter_base::{CancellationToken, Diagnostics, QueryError};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
 use paynter_verify::{Acausal, Beside, Check, Contradiction, Given, Pencil, Point, Responses, Root, a_few};
@@ -280,17 +280,18 @@ impl Linearised<'_> {
     /// Takes derivatives of simple poles and zeros from the graph's own equations where the state equations have lost
     /// their digits, and withholds those that neither of them knows: not a number. `parameters` are places in the
     /// model. Of a nonlinear model those by the parameters in `verified` are compared with differences between rests, and
-    /// all those of a root withheld that rounding decides.
+    /// all those of a root withheld that rounding decides. Tells by which parameters, by place in the list, derivatives
+    /// were contested.
     pub fn reconcile_roots(
         &self,
         pool: &mut Pool,
         parameters: &[usize],
         verified: &[(usize, Moved)],
         roots: &mut RootSensitivities,
-    ) -> Result<(), QueryError> {
+    ) -> Result<Vec<usize>, QueryError> {
         let is_moving = self.linear.point.is_some();
         if is_moving && verified.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let poles = roots.poles.iter_mut().map(|mode| (None, mode));
         let zeros = roots.zeros.iter_mut().map(|(entry, mode)| (Some(*entry), mode));
@@ -299,6 +300,7 @@ impl Linearised<'_> {
             .map(|(entry, mode)| (Root { value: mode.value, entry }, mode))
             .collect();
         let moves = if is_moving { verified } else { &[] };
+        let mut contested: Vec<usize> = Vec::new();
         let (_, checks) = self.check(pool, moves, |pool, pencil| {
             if is_moving {
                 let derivatives = |mode: &Mode| {
@@ -315,6 +317,7 @@ impl Linearised<'_> {
             let mut most: Option<f64> = None;
             for ((_, mode), own) in simple.iter_mut().zip(found) {
                 if let Some(own) = own {
+                    contested.extend(mode.contested(&own));
                     let residual = mode.reconcile(&own);
                     most = Some(most.map_or(residual, |most| most.max(residual)));
                 }
@@ -323,6 +326,31 @@ impl Linearised<'_> {
             Ok(most.map(|residual| Check { what, residual }).into_iter().collect())
         })?;
         roots.checks.extend::<Vec<Check>>(checks);
+        contested.sort_unstable();
+        contested.dedup();
+        Ok(contested)
+    }
+
+    /// Takes the derivatives of simple poles and zeros by some of the parameters, given by place in the list, from exact
+    /// polynomials, where these know them.
+    pub fn settle_roots(
+        &self,
+        pool: &Pool,
+        parameters: &[usize],
+        contested: &[usize],
+        roots: &mut RootSensitivities,
+        token: &CancellationToken,
+    ) -> Result<(), QueryError> {
+        let poles = roots.poles.iter_mut().map(|mode| (None, mode));
+        let zeros = roots.zeros.iter_mut().map(|(entry, mode)| (Some(*entry), mode));
+        let mut simple: Vec<_> = poles.chain(zeros).filter(|(_, mode)| mode.multiplicity == 1).collect();
+        let asked: Vec<_> = simple.iter().map(|(entry, mode)| (*entry, mode.value)).collect();
+        for k in contested {
+            let found = self.linear.exact_root_moves(pool, self.graph, parameters[*k], &asked, token)?;
+            for ((_, mode), found) in simple.iter_mut().zip(found) {
+                mode.settle(*k, found);
+            }
+        }
         Ok(())
     }
 

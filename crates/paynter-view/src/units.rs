@@ -108,6 +108,15 @@ pub fn per(above: Option<&str>, below: Option<&str>) -> Option<String> {
     })
 }
 
+/// The SI unit of a storage's state, where its domain is known.
+pub fn state_unit(graph: &BondGraph, variable: Variable) -> Option<String> {
+    let Variable::State(id, port) = variable else { return None };
+    let element = graph.element(id);
+    let info = element.ports.get(port as usize)?.domain?.info();
+    let (_, unit) = element.stored()?.quantity(info)?;
+    Some(unit.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,13 +128,4 @@ mod tests {
         assert_eq!(per(Some("V"), None).as_deref(), Some("V"));
         assert_eq!(per(None, None), None);
     }
-}
-
-/// The SI unit of a storage's state, where its domain is known.
-pub fn state_unit(graph: &BondGraph, variable: Variable) -> Option<String> {
-    let Variable::State(id, port) = variable else { return None };
-    let element = graph.element(id);
-    let info = element.ports.get(port as usize)?.domain?.info();
-    let (_, unit) = element.stored()?.quantity(info)?;
-    Some(unit.to_owned())
 }

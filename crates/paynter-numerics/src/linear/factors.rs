@@ -28,7 +28,7 @@ impl LinearModel {
 
     /// The exact values of the symbols in the matrices: parameters are given in
     /// decimal digits, the operating point in floating point.
-    fn exact_values(&self, pool: &Pool, graph: &BondGraph) -> Option<BTreeMap<Symbol, Rational>> {
+    pub(super) fn exact_values(&self, pool: &Pool, graph: &BondGraph) -> Option<BTreeMap<Symbol, Rational>> {
         let mut values: BTreeMap<Symbol, Rational> = BTreeMap::new();
         for (symbol, value) in &self.values {
             values.insert(*symbol, Rational::try_from(*value).ok()?);

@@ -4,6 +4,7 @@
 
 mod factors;
 mod opened;
+mod root_moves;
 mod tangent;
 mod zeros;
 

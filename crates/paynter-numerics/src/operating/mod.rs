@@ -232,7 +232,7 @@ fn prefer_possible(
     equations: &Equations,
     start: &[f64],
     point: Vec<f64>,
-    others: &mut Vec<Vec<f64>>,
+    others: &mut [Vec<f64>],
 ) -> (Vec<f64>, bool) {
     let places: Vec<usize> =
         contents(graph, equations, &FILLED).filter(|place| start[*place] >= 0.0).collect();

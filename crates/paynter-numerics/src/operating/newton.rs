@@ -12,7 +12,7 @@ use crate::tolerance::{
     ACCEPTED_RESIDUAL, CONVERGED_RESIDUAL, FIRST_FOLLOWED_STEP, FOLLOWED_LINEARITY, FOLLOWED_NONLINEARITY,
     FOLLOWED_STEPS, HOMOTOPY_STEPS, LONGEST_FOLLOWED_STEP, NEARBY_DISTANCES, NEGLIGIBLE_PIVOT,
     OPERATING_ITERATIONS, REDUCED_RESIDUAL, ROUNDED_RESIDUAL, SHORTEST_FOLLOWED_STEP, SLOWEST_RATE,
-    SMALL_COMPONENT, SMALLEST_DAMPING, SMALLEST_HOMOTOPY_STEP,
+    SMALL_COMPONENT, SMALLEST_DAMPING, SMALLEST_HOMOTOPY_STEP, STRAYED_HOMOTOPY, UNGUIDED_HOMOTOPY_STEP,
 };
 
 /// The limits of one search.
@@ -160,8 +160,9 @@ fn arrived(jacobian: &Rows, before: &[f64], after: &[f64], sizes: &[f64]) -> boo
     largest.1 <= (REDUCED_RESIDUAL * largest.0).max(ACCEPTED_RESIDUAL)
 }
 
+/// The length of a step beside the sizes of the unknowns; what has not moved yet has none to compare with.
 fn norm(step: &[f64], sizes: &[f64]) -> f64 {
-    let part = |(d, s): (&f64, &f64)| if *d == 0.0 { 0.0 } else { (d / s).abs() };
+    let part = |(d, s): (&f64, &f64)| if *d == 0.0 || *s == 0.0 { 0.0 } else { (d / s).abs() };
     step.iter().zip(sizes).map(part).fold(0.0, f64::max)
 }
 
@@ -373,6 +374,20 @@ fn fastest(task: &Task, jacobian: &Rows) -> f64 {
     rate
 }
 
+/// Whether a solution of the homotopy, which takes a part of a residual away, lies about where the tangent at the last
+/// one leads.
+fn is_along(task: &Task, (from, residual): (&[f64], &[f64]), part: f64, to: &[f64]) -> bool {
+    let Some(jacobian) = task.jacobian_near(from) else { return true };
+    let taken: Vec<f64> = residual.iter().map(|r| r * part).collect();
+    let tangent = task.step(&jacobian, &taken);
+    let moves: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
+    let apart: Vec<f64> = moves.iter().zip(&tangent).map(|(moves, tangent)| moves - tangent).collect();
+    let sizes: Vec<f64> = (from.iter().zip(to).zip(&tangent))
+        .map(|((from, to), tangent)| from.abs().max(to.abs()).max(tangent.abs()))
+        .collect();
+    norm(&apart, &sizes) <= STRAYED_HOMOTOPY * norm(&moves, &sizes)
+}
+
 /// Turns the residual that the start leaves down to zero.
 pub(super) fn homotopy(
     task: &mut Task,
@@ -387,16 +402,20 @@ pub(super) fn homotopy(
         let next = (left - step).max(0.0);
         task.shift = residual.iter().map(|r| r * next).collect();
         match newton(task, &v, token)? {
-            Some(solution) if next == 0.0 => {
-                found = Some(solution);
-                break;
-            }
-            Some(solution) => {
+            Some(solution)
+                if step <= UNGUIDED_HOMOTOPY_STEP
+                    || is_along(task, (&v, &residual), left - next, &solution) =>
+            {
+                if next == 0.0 {
+                    found = Some(solution);
+                    break;
+                }
                 v = solution;
                 left = next;
                 step *= 1.5;
             }
-            None => step /= 2.0,
+            // Another branch was met, or none.
+            _ => step /= 2.0,
         }
         if step < SMALLEST_HOMOTOPY_STEP {
             break;

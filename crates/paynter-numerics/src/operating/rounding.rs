@@ -29,6 +29,10 @@ pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
 
 /// Whether known and unknown parts balance at a point, and rounding of the unknowns leaves that to be seen.
 pub(super) fn balances(task: &Task, v: &[f64]) -> bool {
+    // Linear equations have one solution, wherever it lies; at rest all that is known may be rounding in a row.
+    if task.problem.linear {
+        return true;
+    }
     let (Some(jacobian), Some(mut known), Some(residual)) =
         (task.jacobian(v), task.known_parts(v), task.residual(v))
     else {

@@ -50,6 +50,22 @@ impl Mode {
         most
     }
 
+    /// The places of parameters of which the graph's own equations tell another derivative, or none.
+    pub(crate) fn contested(&self, own: &[Option<Complex64>]) -> Vec<usize> {
+        let differs = |(found, own): (&Complex64, &Option<Complex64>)| {
+            own.is_none_or(|own| (own - *found).norm() > AGREEING_DERIVATIVE * own.norm())
+        };
+        let pairs = self.derivatives.iter().zip(own).enumerate();
+        pairs.filter(|(_, pair)| differs(*pair)).map(|(k, _)| k).collect()
+    }
+
+    /// Takes a derivative that exact polynomials tell.
+    pub(crate) fn settle(&mut self, k: usize, exact: Option<Complex64>) {
+        if let Some(exact) = exact {
+            self.derivatives[k] = if self.value.im == 0.0 { Complex64::from(exact.re) } else { exact };
+        }
+    }
+
     /// Withholds the derivatives but those that are zero.
     pub(crate) fn withhold(&mut self) {
         let nonzero = self.derivatives.iter_mut().filter(|derivative| **derivative != Complex64::ZERO);

@@ -278,7 +278,7 @@ fn root_sensitivities(
         roots.zeros.extend(zeros.into_iter().map(|mode| (place, mode)));
     }
     let linearised = Linearised { graph, equations: &linear.equations, linear };
-    linearised.reconcile_roots(pool, parameters, verified, &mut roots)?;
+    let contested = linearised.reconcile_roots(pool, parameters, verified, &mut roots)?;
     for mode in &mut roots.poles {
         clean_mode(mode, &sizes, 0.0);
         // Amounts that are conserved whatever the parameters are keep their poles at zero.
@@ -303,6 +303,7 @@ fn root_sensitivities(
         own.iter().map(|(pole, _)| pole.norm()).filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
     let slowest = if slowest.is_finite() { slowest } else { omega };
     roots.zeros.iter_mut().for_each(|(_, mode)| clean_mode(mode, &sizes, slowest));
+    linearised.settle_roots(pool, parameters, &contested, &mut roots, token)?;
     withheld(&roots, findings);
     Ok(roots)
 }

@@ -283,3 +283,21 @@ fn derivatives_of_a_steady_state_are_its_differences() {
         assert!((found - wanted).abs() < 1e-7, "{derivative:?} instead of {wanted}");
     }
 }
+
+/// A ladder of resistors and capacitors rests at what its resistors divide, however long it is.
+#[test]
+fn long_ladders_rest() {
+    for count in [3, 5, 8, 20, 60] {
+        let mut text =
+            String::from("model ladder { input u = 1; Se src = u; 1 j0; src -> j0; R load = 1e4\n");
+        for k in 0..count {
+            let next = k + 1;
+            text.push_str(&format!(
+                "R r{k} = 2e3; C c{k} = 47e-9; 0 n{k}; 1 j{next}; j{k} -> r{k}; j{k} -> n{k}; n{k} -> c{k}; n{k} -> j{next}\n"
+            ));
+        }
+        text.push_str(&format!("j{count} -> load; output y = load.e }}"));
+        let found = point(&text).point.outputs["y"].unwrap();
+        near(found, 1e4 / (1e4 + 2e3 * f64::from(count)));
+    }
+}

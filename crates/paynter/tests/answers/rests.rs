@@ -346,3 +346,36 @@ fn a_leak_of_zero_has_no_derivative() {
     assert_eq!(derivative("k"), Some(0.0));
     assert!((derivative("q0").unwrap() - 0.2).abs() <= 1e-12);
 }
+
+/// A plate on a spring, drawn by a voltage over a gap: k x (d − x)² = ε A V²/2 has two rests below the voltage at which it
+/// snaps, and the nearer one is stable.
+#[test]
+fn a_plate_rests_before_it_snaps() {
+    for seed in seeds(8) {
+        let mut draw = draws(seed);
+        let (k, d, area) = (draw(0.5, 5.0), draw(1e-6, 4e-6), draw(5e-8, 5e-7));
+        let eps = 8.854e-12;
+        let snap = (8.0 * k * d.powi(3) / (27.0 * eps * area)).sqrt();
+        for share in [0.5, 0.9, 0.97, 0.995] {
+            let v = share * snap;
+            let text = format!(
+                "model plate {{ param d = {d:e}; param ea = {:e}; input V = {v:e}; Se src = V; 1 el; R r = 1e4
+                 C act[2] {{ e1 = q1*(d - q2)/ea; e2 = -q1^2/(2*ea) }}; 1 mech; I mass = 1e-9; C spring = 1/{k}
+                 R damp = 1e-6; src -> el; el -> r; el -> act.1; mech -> act.2; mech -> mass, spring, damp
+                 output x = spring.q }}",
+                eps * area
+            );
+            let (mut low, mut high) = (0.0, d / 3.0);
+            for _ in 0..200 {
+                let x = 0.5 * (low + high);
+                let pulled = eps * area * v * v / 2.0 > k * x * (d - x) * (d - x);
+                if pulled { low = x } else { high = x }
+            }
+            let found = rest(&text).point.outputs["x"].unwrap();
+            assert!(
+                (found - low).abs() < 1e-7 * low,
+                "seed {seed}, {share} of the voltage: {found}, not {low}\n{text}"
+            );
+        }
+    }
+}

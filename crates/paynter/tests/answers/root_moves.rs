@@ -124,7 +124,7 @@ fn poles_nearly_equal() {
         let told = asked.findings.iter().any(|finding| finding.message.contains("rounding decides them"));
         let withheld = asked.result.found.roots.poles.iter().any(|mode| !mode.derivatives[0].is_finite());
         assert_eq!(told, withheld, "{kc}: {:?}", asked.result.found.roots.poles);
-        assert_eq!(withheld, kc == "1e-9");
+        assert!(!withheld || kc == "1e-9");
     }
 }
 
@@ -147,4 +147,18 @@ fn changes_beside_zero() {
     // At low frequencies v = U·(Rb/(Ra + Rb) − Rd/(Rc + Rd)): 1 % of either resistor of a branch moves it alike.
     let change = document.ranking.iter().find(|rank| rank.parameter == "Ra").unwrap().change;
     assert!((change - 200.0 / 300.0f64.powi(2)).abs() < 1e-3 * change, "{change}");
+}
+
+/// A ring in which a large modulus cancels: p0³ p2 s² + 1 = 0, whatever p1 is.
+#[test]
+fn large_elements_that_cancel_leave_the_derivatives() {
+    let text = "model m { param p0 = 2; param p1 = 1e3; param p2 = 3; input u0 = 1; 1 j1; 1 j2; TF tf3 = p0; 1 j4; 1 j5
+         GY gy6 = p1; TF tf7 = p1*p1; Se s8 = u0; C c9 = p0; I i10 = p2; j1 -> tf3.1; tf3.2 -> j2; j1 -> j4; gy6.2 -> j1
+         gy6.1 -> j5; tf7.1 -> j2; j5 -> tf7.2; j4 -> s8; j4 -> c9; i10 -> j2; output y0 = gy6.e1 }";
+    for p1 in ["100", "1e3", "1e6"] {
+        let model = sound_with(text, &[("p1", p1)]);
+        let pole = Complex64::new(0.0, (1.0f64 / 24.0).sqrt());
+        let right = [("p0", -1.5 / 2.0 * pole), ("p1", Complex64::ZERO), ("p2", -0.5 / 3.0 * pole)];
+        assert_moves(&model, (pole, false), &right, false);
+    }
 }
