@@ -86,6 +86,7 @@ codes! {
     WRONG_LAW = "BG0216" Error "constitutive law of the wrong form", "give one law for each port, over e, f (and q or p)";
     MISSING_VALUE = "BG0217" Error "element without a value or law", "write `= value` or a law in braces";
     TOO_MANY_ELEMENTS = "BG0218" Error "model too large", "check the array sizes; a model may have two million elements";
+    MOVING_TIME = "BG0219" Warning "a time that moves along with time", "give `step` and `pulse` the times at which they change";
     // 03: units and domains
     UNKNOWN_UNIT = "BG0301" Error "unknown unit", "use SI names and prefixes, products, quotients and powers";
     UNIT_MISMATCH = "BG0302" Error "units do not fit", "mend the unit or the expression";

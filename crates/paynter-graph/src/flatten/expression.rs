@@ -375,7 +375,7 @@ impl<'a> Flattener<'a, '_> {
                 if !self.time_allowed(scope.context, span) {
                     return Typed::unknown(self.nothing());
                 }
-                let on = self.after(scope, start);
+                let on = self.after(scope, function, start);
                 let (one, zero) = (self.pool.one(), self.pool.zero());
                 Typed::number(self.pool.select(on, one, zero))
             }
@@ -384,8 +384,8 @@ impl<'a> Flattener<'a, '_> {
                 if !self.time_allowed(scope.context, span) {
                     return Typed::unknown(self.nothing());
                 }
-                let on = self.after(scope, start);
-                let off = self.after(scope, stop);
+                let on = self.after(scope, function, start);
+                let off = self.after(scope, function, stop);
                 let not_off = self.pool.not(off);
                 let inside = self.pool.and(on, not_off);
                 let (one, zero) = (self.pool.one(), self.pool.zero());
@@ -453,10 +453,16 @@ impl<'a> Flattener<'a, '_> {
     }
 
     /// The condition t ≥ start.
-    fn after(&mut self, scope: Scope<'_, 'a>, start: &'a ast::Expr) -> Expr {
-        let start = self.lower_number(scope, start);
+    fn after(&mut self, scope: Scope<'_, 'a>, function: &ast::Name, start: &'a ast::Expr) -> Expr {
+        let from = self.lower_number(scope, start).expr;
         let time = self.pool.var(self.time);
-        self.pool.compare(Cmp::Ge, time, start.expr)
+        let since = self.pool.sub(time, from);
+        if self.pool.depends_on(from, self.time) && !self.pool.depends_on(since, self.time) {
+            let message = format!("`{}` takes a time, and this one moves along with `t`", function.text);
+            let diagnostic = Diagnostic::new(code::MOVING_TIME, message).at(start.span);
+            self.report.push(diagnostic.help("write the time of the change alone, as in `step(1)`"));
+        }
+        self.pool.compare(Cmp::Ge, time, from)
     }
 
     pub(super) fn time_allowed(&mut self, context: Context, span: Span) -> bool {

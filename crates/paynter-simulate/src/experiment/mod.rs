@@ -54,7 +54,7 @@ pub enum Sensitivities {
 pub struct Direction {
     /// What it is called in results.
     pub name: String,
-    /// The parameters and initial states with their weights λ, in SI.
+    /// The parameters and initial states with their weights λ, in declared units; initial states have none.
     pub weights: Vec<(String, f64)>,
 }
 

@@ -66,7 +66,7 @@ pub fn perturbed(
     let (graph, equations) = (subject.graph, subject.equations);
     let value = |symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
     let states = states(equations);
-    let mut changed: Vec<Changed> = Vec::new();
+    let (mut changed, mut weights) = (Vec::new(), Vec::new());
     for change in changes {
         let (nominal, unit) = match named(graph, &states, &change.name) {
             Some(Named::Parameter(i)) => {
@@ -83,13 +83,15 @@ pub fn perturbed(
                 Remedy::from("give the change itself: ").option("perturb", format!("{}=+0.1", change.name));
             return Err(refused(diagnostic.help(help)));
         }
+        let factor = unit.map_or(1.0, |unit| unit.factor);
         let (by, amount, unit) = match change.relative {
             true => (change.by * nominal, 100.0 * change.by, "%".to_owned()),
             false => {
                 let text = unit.map(|unit| number::unit(&unit.text)).unwrap_or_default();
-                (change.by * unit.map_or(1.0, |unit| unit.factor), change.by, text)
+                (change.by * factor, change.by, text)
             }
         };
+        weights.push((change.name.clone(), by / factor));
         if nominal * (nominal + by) < 0.0 {
             let message = format!("the change turns the sign of `{}`", change.name);
             let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
@@ -102,7 +104,6 @@ pub fn perturbed(
         let words = format!("{} {sign} {} {unit}", change.name, number::plain(amount.abs(), 4));
         changed.push(Changed { name: change.name.clone(), by, words: words.trim_end().to_owned() });
     }
-    let weights = changed.iter().map(|change| (change.name.clone(), change.by)).collect();
     let direction = Direction { name: "change".to_owned(), weights };
     let options = SimulateOptions { directions: vec![direction], ..options.clone() };
     Ok((Simulation::compile(pool, subject, (&options, &[]), findings, token)?, changed))

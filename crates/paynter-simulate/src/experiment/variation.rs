@@ -138,10 +138,16 @@ impl<'a> Changes<'a> {
         let (place, epsilon) = self.add(&direction.name, 0.0);
         let mut moved: FxHashMap<Symbol, Expr> = FxHashMap::default();
         for (name, weight) in &direction.weights {
-            let (_, lambda) = self.add(&format!("lambda_{name}"), *weight);
+            let named = self.named(name, false)?;
+            let unit = match named {
+                Named::Parameter(i) => self.graph.parameters[i].unit.as_ref(),
+                Named::Initial(_) | Named::Input(_) => None,
+            };
+            let in_si = weight * unit.map_or(1.0, |unit| unit.factor);
+            let (_, lambda) = self.add(&format!("lambda_{name}"), in_si);
             let factors = [self.pool.var(lambda), self.pool.var(epsilon)];
             let change = self.pool.product(&factors);
-            match self.named(name, false)? {
+            match named {
                 Named::Parameter(i) => {
                     let symbol = self.graph.parameters[i].symbol;
                     let own = self.pool.var(symbol);
