@@ -21,7 +21,8 @@ impl Equations {
         findings.extend(self.unsolvable_constraints(pool, graph));
         for closed in &self.loops {
             let regular = is_regular(pool, graph, &closed.rows);
-            if !regular {
+            // Where something is divided by zero, that has been told.
+            if !regular && !findings.has_errors() {
                 findings.push(singular_at_nominal(pool, graph, closed));
             }
             guards.push(Guard::Regular(closed.rows.clone(), regular));
