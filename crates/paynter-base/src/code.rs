@@ -204,6 +204,8 @@ codes! {
     REPLACED_INPUT = "BG0913" Warning "a value of an input that data take the place of", "leave the value out, or the column";
     UNREAD_TIMES = "BG0914" Warning "a column of times that holds none", "write seconds or dates there, map another column to `t`, or give the column another heading";
     COUNTED_TIMES = "BG0915" Note "times that are counted from the first sample", "keep it: time zero of the model is the first sample; times in seconds are taken as they are";
+    UNUSED_COLUMN = "BG0916" Warning "a column of measured data that nothing has", "name the column as the input or the output, or map it";
+    HELD_INPUT = "BG0917" Warning "an input that is measured for a part of the time only", "measure it as long as the outputs";
     // 099: answers that fail their own check
     CONTRADICTION = "BG0990" Error "an answer that contradicts the model", "please report it with the model: it is a fault of the program, not of yours";
 }

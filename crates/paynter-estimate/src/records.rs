@@ -3,9 +3,10 @@
 use crate::question::{Asked, EstimateOptions, Weight, refuse};
 use paynter_algebra::{Expr, Func};
 use paynter_base::number::shortest;
-use paynter_base::{Diagnostic, Diagnostics, QueryError, Remedy, Source, closest};
+use paynter_base::{Diagnostic, Diagnostics, QueryError, Remedy, Source, closest, code};
 use paynter_graph::{BondGraph, Variable, flat_name};
 use paynter_numerics::Tables;
+use paynter_numerics::program::Table;
 use paynter_simulate::data::{Data, Record, Signal};
 
 /// What the column of times is mapped by.
@@ -89,6 +90,7 @@ impl EstimateOptions {
                     "a record is two samples or more",
                 ));
             }
+            asked.findings.extend(unused_columns(&data.path, &record, &signals));
             records.push(Recorded { name: data.path.clone(), record });
         }
         Ok(records)
@@ -190,6 +192,7 @@ impl EstimateOptions {
                         "an input that is measured in one experiment is measured in all",
                     ));
                 };
+                asked.findings.extend(held(recorded, graph, place, &table)?);
                 list.push(table);
             }
             let number = (lists[0].len() - 1) as u32;
@@ -197,4 +200,60 @@ impl EstimateOptions {
         }
         Ok((inputs, lists.into_iter().map(Tables::new).collect()))
     }
+}
+
+/// Warns of columns that nothing has, where an input or an output has none: its heading may be another.
+fn unused_columns(path: &str, record: &Record, signals: &[Signal]) -> Option<Diagnostic> {
+    let without = signals.iter().zip(&record.columns).filter(|(_, column)| column.is_none());
+    let without: Vec<&str> = without.map(|(signal, _)| signal.name.as_str()).collect();
+    let (Some(signal), Some(column)) = (without.first(), record.unused.first()) else { return None };
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let unused: Vec<&str> = record.unused.iter().map(String::as_str).collect();
+    let message =
+        format!("`{path}` has no column for {}, and {} is not used", quoted(&without), quoted(&unused));
+    let help = Remedy::from("where that is its heading, say so: ")
+        .option("map", format!("{signal}={column}"))
+        .and("; an input without a column keeps the model's own value, an output is not fitted");
+    Some(Diagnostic::new(code::UNUSED_COLUMN, message).help(help))
+}
+
+/// Warns of a measured input that keeps its first or last sample while outputs are measured, and refuses one that is
+/// measured at no time at which they are.
+fn held(
+    recorded: &Recorded,
+    graph: &BondGraph,
+    place: usize,
+    table: &Table,
+) -> Result<Option<Diagnostic>, QueryError> {
+    let Record { times, columns, .. } = &recorded.record;
+    let outputs = &columns[graph.inputs.len()..graph.inputs.len() + graph.outputs.len()];
+    let is_measured = |k: &usize| outputs.iter().flatten().any(|column| column[*k].is_finite());
+    let measured: Vec<f64> = (0..times.len()).filter(is_measured).map(|k| times[k]).collect();
+    let (Some(begin), Some(end)) = (measured.first(), measured.last()) else { return Ok(None) };
+    let known = table.times();
+    let (first, last) = (known[0], known[known.len() - 1]);
+    // A sample stands for the time up to the next one.
+    let spacing = (last - first) / (known.len().max(2) - 1) as f64;
+    let name = flat_name(&graph.inputs[place].name);
+    if *begin > last + spacing || *end < first - spacing {
+        let [first, last, begin, end] = [first, last, *begin, *end].map(shortest);
+        return Err(refuse(
+            format!(
+                "in `{}` the input `{name}` is measured from t = {first} to {last}, outputs from {begin} to {end}",
+                recorded.name
+            ),
+            "measure them at the same times, or let both count time from the same moment",
+        ));
+    }
+    if *begin >= first - spacing && *end <= last + spacing {
+        return Ok(None);
+    }
+    let message = format!(
+        "`{}` measures the input `{name}` from t = {} to {} only: outside it keeps its nearest sample",
+        recorded.name,
+        shortest(first),
+        shortest(last)
+    );
+    let help = "measure it as long as the outputs, or leave out samples of outputs beyond it";
+    Ok(Some(Diagnostic::new(code::HELD_INPUT, message).help(help)))
 }

@@ -73,6 +73,9 @@ fn figure(found: &OpenLoop, which: LoopFigure) -> Result<Figure, Box<Diagnostic>
 
 fn text(found: &OpenLoop, global: &Global) -> String {
     let mut text = format!("{}: loop opened at {}\n", found.model, found.open);
+    if found.loop_gain.as_ref().is_some_and(|l| l.operating_point.is_some()) {
+        text.push_str("The model is not linear: margins and steps are those of its linearisation at the operating point.\n");
+    }
     if let Some(entry) = found.loop_gain.as_ref().and_then(|l| l.entries.first()) {
         let symbols = quotient(&entry.num, &entry.den);
         let width = symbols.lines().map(|line| line.chars().count()).max().unwrap_or(0);

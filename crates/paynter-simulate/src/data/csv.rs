@@ -304,6 +304,15 @@ impl<'a> Csv<'a> {
         self.heads.iter().map(|head| head.name)
     }
 
+    /// The names of its columns that are neither the time nor among some places.
+    pub fn unused(&self, used: &[usize]) -> Vec<String> {
+        let is_time = |place: usize| matches!(self.clock, Clock::Column(time, _) | Clock::Both(time, ..) if time == place);
+        let unused =
+            |place: &usize| !used.contains(place) && !is_time(*place) && self.passed_over != Some(*place);
+        let names = (0..self.heads.len()).filter(unused).map(|place| self.heads[place].name.to_owned());
+        names.filter(|name| !name.is_empty()).collect()
+    }
+
     /// The names of its columns but for the time.
     pub fn others(&self) -> impl Iterator<Item = &'a str> {
         let is_time = |place: usize| matches!(self.clock, Clock::Column(time, _) | Clock::Both(time, ..) if time == place);

@@ -27,6 +27,8 @@ pub struct Record {
     pub times: Vec<f64>,
     /// Each signal's samples, NaN where one is missing; none where the file has no such column.
     pub columns: Vec<Option<Vec<f64>>>,
+    /// The headings of columns that no signal has.
+    pub unused: Vec<String>,
     /// What has to be said of its times.
     pub clock: ClockNotes,
 }
@@ -98,6 +100,7 @@ fn columns(
         .zip(&places)
         .map(|((signal, _), place)| csv.scale(*place, &signal.column, signal.unit.as_ref()))
         .collect::<Result<Vec<Scale>, _>>()?;
+    let unused = csv.unused(&places);
     let read = csv.read(&places, Gaps::Kept)?;
     let scaled = scales
         .into_iter()
@@ -106,5 +109,5 @@ fn columns(
     let mut scaled = scaled.collect::<Vec<_>>().into_iter();
     let columns = present.iter().map(|present| present.then(|| scaled.next()).flatten()).collect();
     let clock = ClockNotes { begins: read.begins, passed_over: read.passed_over };
-    Ok(Record { times: read.times, columns, clock })
+    Ok(Record { times: read.times, columns, unused, clock })
 }
