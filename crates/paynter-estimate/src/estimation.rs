@@ -42,6 +42,8 @@ pub struct Estimate {
     pub freedom: f64,
     /// Whether it is at a bound.
     pub at_bound: bool,
+    /// Whether the search would pass zero, at which the equations do not hold; there where zero is a bound.
+    pub beside_zero: bool,
     /// Whether the search moved its logarithm.
     pub logarithmic: bool,
 }
@@ -59,6 +61,26 @@ pub struct ExperimentSummary {
     pub samples: usize,
     /// Whether it only validates; its initial states are then those of the first experiment.
     pub validates: bool,
+}
+
+/// Where the part of the unknowns that data do not determine is after a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// Where the search began.
+    AtStart,
+    /// Somewhere on the way of the search, as bounds do not let it be put back.
+    Bounded,
+    /// Where the search has met values that fit: those that fit as well do not lie on a straight line.
+    Elsewhere,
+}
+
+/// How an unknown acts that has no sensitivity at a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Acting {
+    /// Without any sensitivity, by jumps between samples.
+    ByJumps,
+    /// With a sensitivity at other values.
+    Elsewhere,
 }
 
 /// What is estimated from data.
@@ -100,10 +122,10 @@ pub struct Estimation {
     pub before: Identifiability,
     /// What they determine at the estimate.
     pub after: Identifiability,
-    /// Whether what the data do not determine is where the search began.
-    pub is_put_back: bool,
-    /// Unknowns without sensitivities that act all the same, by jumps between samples.
-    pub by_jumps: Vec<String>,
+    /// Where what the data do not determine is.
+    pub rest: Rest,
+    /// Unknowns without sensitivities at the estimate that act all the same.
+    pub acting: Vec<(String, Acting)>,
     /// How the search from each start went.
     pub starts: Vec<Start>,
     /// How the pieces of records were joined before, where records were simulated in pieces.

@@ -1,11 +1,13 @@
 //! What is to be said of an estimation, and why a start has no cost.
 
 use crate::assemble::Parts;
-use crate::estimation::{Estimate, Estimation};
+use crate::estimation::{Acting, Estimate, Estimation, Rest};
 use crate::fit::Fit;
+use crate::identifiability::Undetermined;
 use crate::problem::Rejection;
 use crate::question::{Asked, refuse};
 use crate::residuals::Whiteness;
+use crate::search::Stop;
 use crate::tolerance::{POOR_ERROR, ROUNDED_FIT};
 use crate::unknown::{Quantity, Unknown};
 use paynter_base::number::{plain, rough, shortest};
@@ -64,41 +66,60 @@ pub(crate) fn no_cost(asked: &Asked<'_, '_>, parts: &Parts, rejection: &Rejectio
 /// What is worth knowing about an estimation.
 pub(crate) fn findings(found: &Estimation) -> Diagnostics {
     let mut list = Diagnostics::new();
-    for undetermined in &found.after.undetermined {
-        let names = undetermined.names.iter().map(String::as_str);
-        let is_jumping = |name: &&str| found.by_jumps.iter().any(|jumping| jumping == name);
-        let (jumping, other): (Vec<&str>, Vec<&str>) = names.partition(is_jumping);
-        if !jumping.is_empty() {
-            let message = format!(
-                "`{}` moves what is measured by jumps between samples only, so that it has no sensitivity there; the search leaves it where it began",
-                jumping.join("`, `")
-            );
-            let help = Remedy::marked("look for it with several starts, {option starts}, or smooth the jump");
-            list.push(Diagnostic::new(code::UNDETERMINED, message).help(help));
-        }
-        let words = match (jumping.is_empty(), other.is_empty()) {
-            (true, _) => undetermined.words.clone(),
-            (_, true) => continue,
-            _ => format!("`{}` has no effect on what is measured", other.join("`, `")),
-        };
-        let rest = match found.is_put_back {
-            true => "the search leaves the rest where it began",
-            false => {
-                "the search has moved the rest from where it began, and bounds or the cost do not let it be put back: \
-                 values that fit as well are found elsewhere"
-            }
-        };
-        let message = format!("{words}; {rest}");
-        list.push(Diagnostic::new(code::UNDETERMINED, message));
+    // Sensitivities of runs that cannot follow the record tell nothing.
+    if found.stop != Stop::Unfollowed {
+        found.after.undetermined.iter().for_each(|open| list.push(about_undetermined(found, open)));
     }
     let noise = about_unknown_noise(found);
     found.estimates.iter().filter_map(about_estimate).chain(noise).for_each(|told| list.push(told));
     if !found.stop.is_converged() {
         let message = format!("the search did not converge: {}", found.stop.words());
-        list.push(Diagnostic::new(code::NOT_CONVERGED, message));
+        let diagnostic = Diagnostic::new(code::NOT_CONVERGED, message);
+        list.push(match found.stop {
+            Stop::Unfollowed => {
+                diagnostic.help("fit a shorter record, or several short ones of the same data")
+            }
+            _ => diagnostic,
+        });
     }
     about_residuals(found).into_iter().for_each(|told| list.push(told));
     list
+}
+
+/// What the data do not determine, and where it is left.
+fn about_undetermined(found: &Estimation, open: &Undetermined) -> Diagnostic {
+    let own = found.acting.iter().find(|(name, _)| open.names == [name.as_str()]);
+    let (words, rest, help) = match own {
+        Some((name, Acting::ByJumps)) => (
+            format!(
+                "`{name}` moves what is measured by jumps between samples only, so that it has no sensitivity there"
+            ),
+            "the search leaves it where it began",
+            Some("look for it with several starts, {option starts}, or smooth the jump"),
+        ),
+        Some((name, Acting::Elsewhere)) => (
+            format!(
+                "`{name}` has an effect on what is measured at other values, but no sensitivity at this one"
+            ),
+            "the search leaves it where it began",
+            Some("begin at another value with {option start}"),
+        ),
+        None => {
+            let rest = match found.rest {
+                Rest::AtStart => "the search leaves the rest where it began",
+                Rest::Bounded => {
+                    "bounds do not let the rest be put back where the search began: other values fit as well"
+                }
+                Rest::Elsewhere => "other values fit as well as those that the search came to",
+            };
+            (open.words.clone(), rest, None)
+        }
+    };
+    let diagnostic = Diagnostic::new(code::UNDETERMINED, format!("{words}; {rest}"));
+    match help {
+        Some(help) => diagnostic.help(Remedy::marked(help)),
+        None => diagnostic,
+    }
 }
 
 /// Whether an estimate is at or beyond its bound, or known poorly.
@@ -111,6 +132,15 @@ fn about_estimate(estimate: &Estimate) -> Option<Diagnostic> {
             value()
         );
         let help = Remedy::marked("search with {option method=levenberg-marquardt}, which keeps to bounds");
+        return Some(Diagnostic::new(code::AT_BOUND, message).help(help));
+    }
+    if estimate.beside_zero && estimate.value != 0.0 {
+        let message = format!(
+            "`{}` goes to zero, at which the equations do not hold, so that it has no standard error",
+            estimate.name
+        );
+        let help =
+            Remedy::marked("begin with the other sign with {option start}, or leave it out of the model");
         return Some(Diagnostic::new(code::AT_BOUND, message).help(help));
     }
     if estimate.at_bound {

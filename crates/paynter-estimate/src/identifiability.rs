@@ -3,9 +3,13 @@
 
 use crate::problem::{Evaluation, Problem};
 use crate::search::Cost;
-use crate::tolerance::{CLEARLY_LARGER, DIRECTION_SHARE, EXPONENT_ERROR, MOST_DENOMINATOR, NEXT_TO_NOTHING};
+use crate::tolerance::{
+    CLEARLY_LARGER, DIRECTION_SHARE, EXPONENT_ERROR, MOST_DENOMINATOR, NEXT_TO_NOTHING, SECOND_LOOK,
+    UNFOLLOWED_SHARE,
+};
 use crate::unknown::Scaling;
 use paynter_base::number::plain;
+use paynter_base::random::Random;
 use paynter_numerics::linalg::SingularValues;
 
 /// Which directions of the unknowns the data determine.
@@ -110,6 +114,46 @@ pub(crate) fn put_back(
         false => values[j] - measures[j] * moved(j),
     };
     Some(problem.unknowns.iter().enumerate().map(|(j, unknown)| unknown.to_search(put(j))).collect())
+}
+
+/// The same by changes that are measured by their effects, as steps of a search are: sums stay what they are.
+pub(crate) fn put_back_by_effect(
+    problem: &Problem<'_>,
+    at: &Evaluation,
+    start: &[f64],
+    share: f64,
+) -> Option<Vec<f64>> {
+    // What has no effect is measured by itself.
+    let sizes: Vec<f64> =
+        at.lengths().iter().map(|length| if *length > 0.0 { 1.0 / length } else { 1.0 }).collect();
+    let found = SingularValues::new(at.count(), &scaled(&at.sensitivities(), &sizes))?;
+    let null = &found.right[found.rank(share)..];
+    if null.is_empty() {
+        return None;
+    }
+    let way = |j: usize| (at.z[j] - problem.unknowns[j].to_search(start[j])) / sizes[j];
+    let lengths: Vec<f64> =
+        null.iter().map(|v| v.iter().enumerate().map(|(j, part)| part * way(j)).sum()).collect();
+    let moved = |j: usize| -> f64 { null.iter().zip(&lengths).map(|(v, length)| v[j] * length).sum() };
+    Some((0..at.count()).map(|j| at.z[j] - sizes[j] * moved(j)).collect())
+}
+
+/// Whether one run can follow the records: changes of the unknowns by the tolerance of simulations then do not move what
+/// is measured by a good part of it, or the fit shows that they do not.
+pub(crate) fn is_followed(problem: &Problem<'_>, at: &Evaluation, tolerance: f64) -> bool {
+    let effects = at.lengths().into_iter().zip(sizes(problem, at)).map(|(length, size)| length * size);
+    let effect = effects.fold(0.0_f64, f64::max);
+    let least = UNFOLLOWED_SHARE * (2.0 * problem.size()).sqrt();
+    effect * tolerance <= least || (2.0 * at.cost).sqrt() <= least
+}
+
+/// A point a few per cent away, at which directions without effect are looked at again.
+pub(crate) fn moved(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
+    let mut random = Random::new(11);
+    let shift = |((z, size), (low, high)): ((&f64, f64), (f64, f64))| {
+        (z + SECOND_LOOK * size * random.symmetric()).clamp(low, high)
+    };
+    at.z.iter().zip(sizes(problem, at)).zip(problem.ranges()).map(shift).collect()
 }
 
 impl Identifiability {

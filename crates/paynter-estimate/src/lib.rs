@@ -31,7 +31,7 @@ mod words;
 mod write;
 
 pub use confidence::Confidence;
-pub use estimation::{Estimate, Estimation, ExperimentSummary, Prepared, estimate, prepare};
+pub use estimation::{Acting, Estimate, Estimation, ExperimentSummary, Prepared, Rest, estimate, prepare};
 pub use fit::{Curve, Fit, Part};
 pub use identifiability::{Identifiability, Undetermined};
 pub use loss::Loss;

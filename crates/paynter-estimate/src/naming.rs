@@ -167,6 +167,7 @@ impl EstimateOptions {
             scaling,
             prior,
             fixed: false,
+            beside_zero: false,
             signed: declared.is_some(),
         })
     }

@@ -2,7 +2,7 @@
 //! Fisher information of the sensitivities at the model's values.
 
 use crate::estimation::rank_share;
-use crate::identifiability::{Identifiability, scaled, sizes};
+use crate::identifiability::{Identifiability, moved, scaled, sizes};
 use crate::problem::{Experiment, Problem, Rejection, Validity, Weights};
 use crate::question::{Asked, EstimateOptions, refuse};
 use crate::records::Recorded;
@@ -153,7 +153,7 @@ fn own_inputs(asked: &Asked<'_, '_>, planned: &PlanOptions) -> Result<Recorded, 
     let columns = vec![None; graph.inputs.len() + graph.outputs.len()];
     Ok(Recorded {
         name: "the model's own inputs".to_owned(),
-        record: Record { times, columns, clock: ClockNotes::default() },
+        record: Record { times, columns, unused: Vec::new(), clock: ClockNotes::default() },
     })
 }
 
@@ -225,7 +225,8 @@ fn predict(
         .collect();
     problem.experiments[0].weights = noise.iter().map(|(_, noise)| Weights::Even(1.0 / noise)).collect();
     let at = problem.evaluate(&z, token)?;
-    let identifiability = Identifiability::new(problem, &at, &|| None, share);
+    let elsewhere = || problem.evaluate(&moved(problem, &at), token).ok();
+    let identifiability = Identifiability::new(problem, &at, &elsewhere, share);
     let n = problem.unknowns.len();
     let by = sizes(problem, &at);
     let found = SingularValues::new(n, &scaled(&at.sensitivities(), &by));

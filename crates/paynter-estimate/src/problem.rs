@@ -239,6 +239,26 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// Notes which unknowns are next to zero at the end of a search that a step along each would pass, where the equations
+    /// do not hold at zero: they have reached it as far as they can.
+    pub(crate) fn hold_beside_zero(&mut self, at: &Evaluation) {
+        let (gradient, lengths) = (at.gradient(), at.lengths());
+        let passes = |j: &usize| {
+            let (unknown, z) = (&self.unknowns[*j], at.z[*j]);
+            let near = unknown.signed
+                && !unknown.fixed
+                && matches!(unknown.scaling, Scaling::Linear(_))
+                && z.abs() <= NEXT_TO_NOTHING;
+            let mut zero = at.z.clone();
+            zero[*j] = 0.0;
+            let (values, experiment) = (self.values(&zero), unknown.experiment.unwrap_or(0));
+            near && gradient[*j] * z.signum() > z.abs() * lengths[*j] * lengths[*j]
+                && !self.is_derived(&self.parameters(experiment, &values))
+        };
+        let held: Vec<usize> = (0..self.unknowns.len()).filter(passes).collect();
+        held.into_iter().for_each(|j| self.unknowns[j].beside_zero = true);
+    }
+
     /// Takes sensitivities for none where the unknown, changed by its own size, moves the outputs by less than rounding
     /// beside the data: a mass that sticks moves by what rounding leaves of balanced forces.
     fn forget_rounding(&self, found: &mut Evaluation, size: f64) {

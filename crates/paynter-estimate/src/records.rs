@@ -90,7 +90,8 @@ impl EstimateOptions {
                     "a record is two samples or more",
                 ));
             }
-            asked.findings.extend(unused_columns(&data.path, &record, &signals));
+            let unused = unused_columns(&data.path, &record, &signals);
+            unused.into_iter().for_each(|told| asked.findings.push(told));
             records.push(Recorded { name: data.path.clone(), record });
         }
         Ok(records)
@@ -192,7 +193,8 @@ impl EstimateOptions {
                         "an input that is measured in one experiment is measured in all",
                     ));
                 };
-                asked.findings.extend(held(recorded, graph, place, &table)?);
+                let held = held(recorded, graph, place, &table)?;
+                held.into_iter().for_each(|told| asked.findings.push(told));
                 list.push(table);
             }
             let number = (lists[0].len() - 1) as u32;

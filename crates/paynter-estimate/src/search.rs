@@ -49,12 +49,14 @@ pub enum Stop {
     NoDescent,
     /// The limit of iterations is reached.
     Iterations,
+    /// A run over the record is too sensitive for the precision of simulations.
+    Unfollowed,
 }
 
 impl Stop {
     /// Whether the cost is smallest there, as far as one can tell.
     pub fn is_converged(self) -> bool {
-        !matches!(self, Stop::NoDescent | Stop::Iterations)
+        !matches!(self, Stop::NoDescent | Stop::Iterations | Stop::Unfollowed)
     }
 
     /// Says it in words.
@@ -67,6 +69,10 @@ impl Stop {
             Stop::Precision => "the precision of the simulations is reached",
             Stop::NoDescent => "no smaller cost was found along the step",
             Stop::Iterations => "the limit of iterations is reached",
+            Stop::Unfollowed => {
+                "one run cannot follow the record, as changes by the precision of the simulations move what is \
+                 measured by as much as itself"
+            }
         }
     }
 }
@@ -225,6 +231,11 @@ impl<'a> Search<'a> {
         length(step) <= STEP_TOLERANCE * (length(&self.at.z) + STEP_TOLERANCE)
     }
 
+    /// Whether a change of the cost is more than simulations make of it.
+    fn counts(&self, change: f64) -> bool {
+        change > PRECISION_TOLERANCE * self.at.cost && change > self.size * self.precision * self.precision
+    }
+
     fn end(self, stop: Stop) -> Found {
         let simulations = self.simulations();
         Found { first: self.first, evaluation: self.at, history: self.history, stop, simulations }
@@ -283,7 +294,8 @@ fn gauss_newton(mut search: Search<'_>, limits: Limits) -> Result<Found, Rejecti
             let stop = search.stuck(predicted);
             return Ok(search.end(stop));
         };
-        let short = search.is_short(&step);
+        // A short step counts where the cost has hardly fallen: along a stiff direction it may fall on.
+        let short = search.is_short(&step) && !search.counts(search.at.cost - found.cost);
         let flat = search.at.cost - found.cost <= COST_TOLERANCE * search.at.cost;
         search.at = found;
         search.note(share);
@@ -322,7 +334,8 @@ fn levenberg_marquardt(mut search: Search<'_>, limits: Limits) -> Result<Found, 
         let promised = |search: &Search<'_>| {
             search.at.predicted(&damped_step(&search.at, &scales, FIRST_DAMPING, &ranges))
         };
-        if search.is_short(&step) {
+        // Along a stiff direction the cost may fall on by short steps.
+        if search.is_short(&step) && !search.counts(-predicted) {
             let stop = if growth > 2.0 { search.stuck(promised(&search)) } else { Stop::ShortStep };
             return Ok(search.end(stop));
         }

@@ -1,21 +1,20 @@
 //! A problem solved, and its solution judged.
 
 use crate::confidence::{Confidence, confidence};
-use crate::estimation::{Estimate, Estimation, ExperimentSummary, rank_share};
+use crate::estimation::{Acting, Estimate, Estimation, ExperimentSummary, Rest, rank_share};
 use crate::fit::{Curve, FitSums, curves};
-use crate::identifiability::{Identifiability, put_back};
+use crate::identifiability::{Identifiability, is_followed, moved, put_back, put_back_by_effect, sizes};
 use crate::loss::Loss;
 use crate::problem::{Evaluation, Problem, Rejection};
 use crate::profile::{Profile, profile};
 use crate::question::EstimateOptions;
 use crate::reweighting::reweight;
-use crate::search::{Cost, Found, Iteration, Limits};
+use crate::search::{Cost, Found, Iteration, Limits, Stop};
 use crate::shooting::{Pieces, Shooting, shoot};
 use crate::starts::search_all;
-use crate::tolerance::{JUMP_COST, JUMP_SHARES, RESTORED_COST, SECOND_LOOK, UNMOVED};
+use crate::tolerance::{JUMP_COST, JUMP_SHARES, RANK_TOLERANCES, RESTORED_COST, UNMOVED};
 use crate::unknown::{Scaling, Unknown};
 use paynter_base::CancellationToken;
-use paynter_base::random::Random;
 
 /// Solves a problem and judges its solution.
 pub(crate) fn solve(
@@ -43,20 +42,28 @@ pub(crate) fn solve(
         reweight(&mut problem, &mut found, choice, options, token)?;
     }
     let begun_at = if shooting.is_some() { &given } else { &found.history[0].values }.clone();
-    let is_put_back = put_undetermined_back(&problem, &mut found, &begun_at, limits.rank, token)?;
+    let rest = put_undetermined_back(&problem, &mut found, &begun_at, limits.rank, token)?;
+    problem.hold_beside_zero(&found.evaluation);
+    if !is_followed(&problem, &found.evaluation, limits.rank / RANK_TOLERANCES) {
+        found.stop = Stop::Unfollowed;
+    }
     token.begin("standard errors", 0);
     let at = &found.evaluation;
     let mut sums = FitSums::new(&problem);
-    let confidence = confidence(&problem, at, limits.rank, options.level, token, &mut |experiment, row| {
-        sums.add(experiment, row)
-    })?;
+    let mut confidence =
+        confidence(&problem, at, limits.rank, options.level, token, &mut |experiment, row| {
+            sums.add(experiment, row)
+        })?;
+    if found.stop == Stop::Unfollowed {
+        confidence.withhold();
+    }
     let fits = sums.fits();
     let judged = |at: &Evaluation| {
-        let elsewhere = || problem.evaluate(&moved(&problem, &at.z), token).ok();
+        let elsewhere = || problem.evaluate(&moved(&problem, at), token).ok();
         Identifiability::new(&problem, at, &elsewhere, limits.rank)
     };
     let (before, after) = (judged(&begun), judged(at));
-    let by_jumps = acting_by_jumps(&problem, at, &after, token);
+    let acting = acting(&problem, at, &after, token)?;
     let curves = if options.curves { curves_on_the_way(&problem, &found, token)? } else { Vec::new() };
     let profiles = profiles(&problem, at, (&confidence, &after), limits, options, token)?;
     let estimates = problem.unknowns.iter().enumerate();
@@ -81,8 +88,8 @@ pub(crate) fn solve(
         fits,
         before,
         after,
-        is_put_back,
-        by_jumps,
+        rest,
+        acting,
         starts,
         shooting,
         curves,
@@ -110,57 +117,72 @@ fn join(
 }
 
 /// Returns directions that are not determined to where the search began. What is not determined costs nothing; where it
-/// does, it stays. Tells whether it is there.
+/// does, it stays. Relative changes keep products, changes by their effects keep sums.
 fn put_undetermined_back(
     problem: &Problem<'_>,
     found: &mut Found,
     begun_at: &[f64],
     rank: f64,
     token: &CancellationToken,
-) -> Result<bool, Rejection> {
-    let Some(z) = put_back(problem, &found.evaluation, begun_at, rank) else { return Ok(true) };
-    let within = z.iter().zip(problem.ranges()).all(|(z, (low, high))| (low..=high).contains(z));
+) -> Result<Rest, Rejection> {
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() <= UNMOVED * a.abs().max(b.abs());
     let slack =
         found.evaluation.cost * (1.0 + RESTORED_COST) + problem.size() * (rank * rank).max(f64::MIN_POSITIVE);
-    match if within { problem.evaluate(&z, token) } else { Err(Rejection::Underived) } {
-        Err(Rejection::Cancelled) => Err(Rejection::Cancelled),
-        Ok(back) if back.cost <= slack => {
-            if let Some(last) = found.history.last_mut() {
-                (last.cost, last.values) = (back.cost, problem.values(&back.z));
-            }
-            found.evaluation = back;
-            Ok(true)
+    let mut rest = Rest::Bounded;
+    for back in [put_back, put_back_by_effect] {
+        let Some(z) = back(problem, &found.evaluation, begun_at, rank) else { return Ok(Rest::AtStart) };
+        if !z.iter().zip(problem.ranges()).all(|(z, (low, high))| (low..=high).contains(z)) {
+            continue;
         }
-        _ => {
-            let near = |(a, b): (&f64, &f64)| (a - b).abs() <= UNMOVED * a.abs().max(b.abs());
-            Ok(z.iter().zip(&found.evaluation.z).all(near))
+        match problem.evaluate(&z, token) {
+            Err(Rejection::Cancelled) => return Err(Rejection::Cancelled),
+            Ok(back) if back.cost <= slack => {
+                if let Some(last) = found.history.last_mut() {
+                    (last.cost, last.values) = (back.cost, problem.values(&back.z));
+                }
+                found.evaluation = back;
+                return Ok(Rest::AtStart);
+            }
+            _ if z.iter().zip(&found.evaluation.z).all(near) => return Ok(Rest::AtStart),
+            _ => rest = Rest::Elsewhere,
         }
     }
+    let values = problem.values(&found.evaluation.z);
+    Ok(if values.iter().zip(begun_at).all(near) { Rest::AtStart } else { rest })
 }
 
-/// Unknowns by which the outputs have no derivative, but of which larger changes move the cost: the instant of a pulse
-/// moves a sample at a time.
-fn acting_by_jumps(
+/// Unknowns by which the outputs have no derivative at a point, but of which larger changes move the cost. Where there is
+/// no derivative elsewhere either they act by jumps: the instant of a pulse moves a sample at a time.
+fn acting(
     problem: &Problem<'_>,
     at: &Evaluation,
     found: &Identifiability,
     token: &CancellationToken,
-) -> Vec<String> {
-    let alone = found.undetermined.iter().filter(|open| open.determined.is_empty());
-    let acts = |name: &&String| {
-        let Some(j) = problem.unknowns.iter().position(|unknown| unknown.name == **name) else {
-            return false;
-        };
-        let (low, high) = problem.unknowns[j].range();
-        JUMP_SHARES.iter().flat_map(|share| [-share, *share]).any(|share| {
+) -> Result<Vec<(String, Acting)>, Rejection> {
+    let (lengths, sizes, ranges) = (at.lengths(), sizes(problem, at), problem.ranges());
+    let mut list = Vec::new();
+    for (j, unknown) in problem.unknowns.iter().enumerate() {
+        let is_open = found.undetermined.iter().any(|open| open.names == [unknown.name.as_str()]);
+        if lengths[j] > 0.0 || !is_open {
+            continue;
+        }
+        let mut acting = None;
+        for share in JUMP_SHARES.iter().flat_map(|share| [-share, *share]) {
             let mut z = at.z.clone();
-            let value = problem.unknowns[j].value(z[j]);
-            z[j] = problem.unknowns[j].to_search(value * (1.0 + share)).clamp(low, high);
-            let moved = problem.evaluate(&z, token);
-            moved.is_ok_and(|moved| (moved.cost - at.cost).abs() > JUMP_COST * problem.size())
-        })
-    };
-    alone.flat_map(|open| &open.names).filter(acts).cloned().collect()
+            z[j] = (z[j] + share * sizes[j]).clamp(ranges[j].0, ranges[j].1);
+            match problem.evaluate(&z, token) {
+                Err(Rejection::Cancelled) => return Err(Rejection::Cancelled),
+                Ok(moved) if (moved.cost - at.cost).abs() > JUMP_COST * problem.size() => {
+                    let is_smooth = moved.lengths()[j] > 0.0;
+                    acting =
+                        if is_smooth { Some(Acting::Elsewhere) } else { acting.or(Some(Acting::ByJumps)) };
+                }
+                _ => {}
+            }
+        }
+        list.extend(acting.map(|acting| (unknown.name.clone(), acting)));
+    }
+    Ok(list)
 }
 
 /// Curves for plots: at the start, after one and five iterations, and at the end.
@@ -217,8 +239,10 @@ fn summaries(problem: &Problem<'_>) -> Vec<ExperimentSummary> {
 }
 
 fn estimated(unknown: &Unknown, z: f64, start: &f64, confidence: &Confidence, place: usize) -> Estimate {
-    let value = unknown.value(z);
     let (low, high) = unknown.range();
+    // What cannot reach its bound of zero is as good as there.
+    let is_zero = unknown.beside_zero && (unknown.lower == 0.0 || unknown.upper == 0.0);
+    let value = if is_zero { 0.0 } else { unknown.value(z) };
     let standard_error = confidence.standard_errors[place];
     Estimate {
         name: unknown.name.clone(),
@@ -234,22 +258,8 @@ fn estimated(unknown: &Unknown, z: f64, start: &f64, confidence: &Confidence, pl
             (value - half, value + half)
         }),
         freedom: confidence.freedoms[place],
-        at_bound: z == low || z == high,
+        beside_zero: unknown.beside_zero,
+        at_bound: unknown.beside_zero || z == low || z == high,
         logarithmic: unknown.scaling == Scaling::Logarithmic,
     }
-}
-
-/// A point a few per cent away, at which directions without effect are looked at again.
-fn moved(problem: &Problem<'_>, z: &[f64]) -> Vec<f64> {
-    let mut random = Random::new(11);
-    let shift = |(unknown, z): (&Unknown, &f64)| {
-        let (low, high) = unknown.range();
-        let by = SECOND_LOOK * random.symmetric();
-        let moved = match unknown.scaling {
-            Scaling::Logarithmic => z + by,
-            Scaling::Linear(_) => z * (1.0 + by),
-        };
-        moved.clamp(low, high)
-    };
-    problem.unknowns.iter().zip(z).map(shift).collect()
 }

@@ -148,6 +148,10 @@ pub(crate) const JUMP_SHARES: [f64; 2] = [0.05, 0.2];
 /// A change of the cost beside that of the data alone that is no rounding.
 pub(crate) const JUMP_COST: f64 = 1e-9;
 
+/// Where changes of the unknowns by the tolerance of simulations move what is measured by more than this part of it, and
+/// residuals are larger too, a run cannot follow the record: a tenth is beyond what anybody would call a fit.
+pub(crate) const UNFOLLOWED_SHARE: f64 = 0.1;
+
 /// Unknowns that differ by less than this part from where a search began are there.
 pub(crate) const UNMOVED: f64 = 1e-6;
 

@@ -41,11 +41,23 @@ pub struct Confidence {
     pub(crate) rises: Vec<Option<f64>>,
 }
 
+impl Confidence {
+    /// Forgets standard errors, where sensitivities tell nothing of how well the unknowns are known.
+    pub(crate) fn withhold(&mut self) {
+        for list in [&mut self.standard_errors, &mut self.white_errors, &mut self.rises] {
+            list.fill(None);
+        }
+        self.correlation.iter_mut().for_each(|row| row.fill(None));
+        self.unknown_noise.clear();
+        self.corrected = false;
+    }
+}
+
 /// Which unknowns are free to move at a solution: neither fixed nor at a bound.
 pub(crate) fn is_free(problem: &Problem<'_>, z: &[f64]) -> Vec<bool> {
     let free = |(unknown, z): (&crate::Unknown, &f64)| {
         let (low, high) = unknown.range();
-        !unknown.fixed && *z != low && *z != high
+        !unknown.fixed && !unknown.beside_zero && *z != low && *z != high
     };
     problem.unknowns.iter().zip(z).map(free).collect()
 }

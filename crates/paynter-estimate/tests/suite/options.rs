@@ -7,7 +7,9 @@ use crate::common;
 use common::{Model, messages, normal};
 use paynter_base::FileId;
 use paynter_base::random::Random;
-use paynter_estimate::{Estimate, EstimateOptions, Logarithmic, Loss, Method, Part, Weight};
+use paynter_estimate::{
+    Acting, Estimate, EstimateOptions, Logarithmic, Loss, Method, Part, PlanOptions, Rest, Weight,
+};
 use paynter_graph::Amount;
 use paynter_simulate::data::Data;
 use paynter_testkit::property;
@@ -712,9 +714,123 @@ fn what_acts_by_jumps_is_not_without_effect() {
     let data = vec![file(&format!("t,y\n{lines}"))];
     let options = EstimateOptions { data, fit: strings(&["t0", "A"]), ..EstimateOptions::default() };
     let found = model.estimate(&options).unwrap();
-    assert_eq!(found.by_jumps, ["t0"]);
+    assert_eq!(found.acting, [("t0".to_owned(), Acting::ByJumps)]);
     let told = model.findings.iter().find(|d| d.code.id() == "BG0851").unwrap();
     assert!(told.message.contains("jumps") && !told.message.contains("no effect"), "{}", told.message);
+}
+
+/// What is determined together by a law that is no product or sum is told as such: no smooth law acts by jumps, none is
+/// without effect, and without bounds none keeps anything from being put back.
+#[test]
+fn smooth_laws_do_not_act_by_jumps() {
+    // A resistor whose law reads unknowns that are determined together only, and whether they are a sum.
+    let laws =
+        [("a + c^2", false), ("a*exp(c)", false), ("2*a + c", true), ("(a + c)*d", false), ("a + c", true)];
+    for seed in property::seeds(2) {
+        let mut random = Random::new(seed);
+        for (law, is_sum) in laws {
+            let [a, c, d] = std::array::from_fn(|_| 0.5 + 2.0 * random.unit());
+            let model = |grown: f64| {
+                let [a, c, d] = [a, c, d].map(|value| value * grown);
+                Model::new(&format!(
+                    "model s {{ param a = {a}; param c = {c}; param d = {d}; Se s = 1; 1 j; C x = 1; R r = {law}
+                        s -> j -> x, r; output y = x.e }}"
+                ))
+            };
+            let times: Vec<f64> = (0..61).map(|k| 0.2 * f64::from(k)).collect();
+            let data = vec![model(1.1).measure(&times, "auto", None, &mut |_, y| y)];
+            let fit = if law.contains('d') { strings(&["a", "c", "d"]) } else { strings(&["a", "c"]) };
+            let mut fitted = model(1.0);
+            let options = EstimateOptions { data, fit, ..EstimateOptions::default() };
+            let found = fitted.estimate(&options).unwrap();
+            assert_eq!(found.after.rank, 1, "{law}");
+            assert!(found.acting.is_empty() && found.rest != Rest::Bounded, "{law}: {:?}", found.rest);
+            assert!(!is_sum || found.rest == Rest::AtStart, "{law} {a} {c}");
+            let told = fitted.findings.iter().filter(|d| d.code.id() == "BG0851");
+            let told: Vec<&str> = told.map(|d| d.message.as_str()).collect();
+            assert_eq!(told.len(), 1, "{law} {told:?}");
+            let is_named = told[0].starts_with("only ") || told[0].contains("relative changes together");
+            assert!(is_named && !told[0].contains("jumps"), "{law} {told:?}");
+            // What holds at the model's values only has no name in a plan either.
+            let planned = PlanOptions { t_end: Some(10.0), ..PlanOptions::default() };
+            let plan = fitted.plan(&EstimateOptions { data: Vec::new(), ..options }, &planned).unwrap();
+            for open in &plan[0].identifiability.undetermined {
+                let named = !open.determined.is_empty();
+                assert_eq!(named, is_sum, "{law} {a} {c}: {:?}", open.determined);
+            }
+        }
+    }
+}
+
+/// The square of a zero has no derivative there, but one elsewhere.
+#[test]
+fn what_acts_elsewhere_is_not_without_effect() {
+    let mut model = Model::new("model d { param c = 0; Se s = 1 + c^2; R r = 1; s -> r; output y = r.f }");
+    let data = vec![file("t,y\n0,1.2\n1,1.3\n2,1.2\n3,1.3\n")];
+    let options = EstimateOptions { data, fit: strings(&["c"]), ..EstimateOptions::default() };
+    let found = model.estimate(&options).unwrap();
+    println!("{:?}", model.findings);
+    if found.estimates[0].value == 0.0 {
+        assert_eq!(found.acting, [("c".to_owned(), Acting::Elsewhere)]);
+    }
+}
+
+/// Where the best value lies beyond a bound of zero, at which the equations do not hold, the estimate is at its bound, and
+/// what else is estimated has the standard error that it has with the bound held.
+#[test]
+fn bounds_of_zero_are_reached() {
+    let text = |leak: &str| {
+        format!(
+            "model lk {{ param a = 1; param G = {leak}; input u = 1; Se s = u; 1 j; 0 n; C c = a; R r = 1
+                R leak {{ f = G*e }}; s -> j -> r, n; n -> c, leak; output y = c.e }}"
+        )
+    };
+    for seed in [3, 4, 5] {
+        let mut random = Random::new(seed);
+        let y = |t: f64| 1.02 * (1.0 - (-t / 1.3).exp());
+        let lines: String = (0..51)
+            .map(|k| 0.1 * f64::from(k))
+            .map(|t| format!("{t},{:?}\n", y(t) + 0.005 * normal(&mut random)))
+            .collect();
+        let data = vec![file(&format!("t,y\n{lines}"))];
+        let mut model = Model::new(&text("0.5 in [0, 20]"));
+        let options =
+            EstimateOptions { data: data.clone(), fit: strings(&["a", "G"]), ..EstimateOptions::default() };
+        let found = model.estimate(&options).unwrap();
+        let leak = &found.estimates[1];
+        assert!(leak.at_bound && leak.value == 0.0 && leak.standard_error.is_none(), "{leak:?}");
+        let told: Vec<&str> = model.findings.iter().map(|d| d.code.id()).collect();
+        assert!(told.contains(&"BG0854") && !told.contains(&"BG0851"), "{told:?}");
+        let alone = EstimateOptions { data, fit: strings(&["a"]), ..EstimateOptions::default() };
+        let alone = Model::new(&text("0")).estimate(&alone).unwrap();
+        let (with, without) = (&found.estimates[0], &alone.estimates[0]);
+        assert!((with.value - without.value).abs() < 1e-5 * without.value, "{with:?} {without:?}");
+        let [with, without] = [with, without].map(|estimate| estimate.standard_error.unwrap());
+        // One unknown more takes a residual's freedom from 51.
+        assert!((with / without - 1.0).abs() < 0.02, "{with} {without}");
+    }
+}
+
+/// A search goes on while the cost falls by more than its precision, however short its steps: where outputs hang on an
+/// unknown with a factor of ten millions, a step of its last digits counts.
+#[test]
+fn short_steps_that_count_are_taken() {
+    for method in [Method::LevenbergMarquardt, Method::GaussNewton] {
+        let mut random = Random::new(6);
+        let best = 1.0 + 3e-9;
+        let text = "model d { param a = 1; Se s = sin(1e9*(a - 1)) + t; R r = 1; s -> r; output y = r.f }";
+        let lines: String = (0..201)
+            .map(|k| 0.01 * f64::from(k))
+            .map(|t| {
+                format!("{t},{:?}\n", (1e9 * (best - 1.0) - 2.6_f64).sin() + t + 0.001 * normal(&mut random))
+            })
+            .collect();
+        let data = vec![file(&format!("t,y\n{lines}"))];
+        let options = EstimateOptions { data, fit: strings(&["a"]), method, ..EstimateOptions::default() };
+        let found = Model::new(text).estimate(&options).unwrap();
+        println!("{:?} {:?}", found.stop, found.history);
+        assert!(found.cost() < 201.0 * 0.6e-6 * 1.3, "{method:?} {} {:?}", found.cost(), found.stop);
+    }
 }
 
 /// Two springs of one submodel, each with arguments of its own, and a damping that they share.
