@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::poly::LowestTerms;
-use paynter_algebra::{Expr, Fingerprints, Pool, Symbol};
+use paynter_algebra::{Expr, Fingerprints, Node, Pool, Rational, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, QueryError, Sparse};
-use paynter_graph::{BondGraph, Causality, Ranges, flat_name};
+use paynter_graph::{BondGraph, Causality, Parameter, Ranges, flat_name};
 use paynter_transform::Place;
 use rustc_hash::FxHashMap;
 
@@ -273,7 +273,8 @@ fn assemble(
         d21: matrix(&solved.outputs, &w),
         d22: matrix(&solved.outputs, u),
     };
-    let numbers = symbols.map(|matrix| in_numbers(pool, matrix, &values))?;
+    let exact = exact_parameters(pool, graph);
+    let numbers = symbols.map(|matrix| in_numbers(pool, matrix, &exact))?;
     let ranges: Vec<_> = blocks.iter().map(|block| block.channels.clone()).collect();
     for (block, degree) in blocks.iter_mut().zip(degrees(pool, &symbols, &ranges, token)?) {
         block.degree = degree;
@@ -419,12 +420,35 @@ fn matrix(forms: &[Form], columns: &[Symbol]) -> Sparse {
     Sparse { rows: forms.len(), columns: columns.len(), entries }
 }
 
-/// A matrix at nominal values.
-fn in_numbers(pool: &Pool, matrix: &Sparse, values: &FxHashMap<Symbol, f64>) -> Result<Numbers, QueryError> {
+/// The values of parameters as numbers that are not rounded any more: those given in digits, the others as they are
+/// calculated.
+fn exact_parameters(pool: &mut Pool, graph: &BondGraph) -> FxHashMap<Symbol, Expr> {
+    let exact = |pool: &mut Pool, parameter: &Parameter| {
+        let value = parameter.value.expr(pool);
+        if matches!(pool.node(value), Node::Number(_)) {
+            return Some(value);
+        }
+        Rational::try_from(parameter.number).ok().map(|number| pool.number(number))
+    };
+    let list = graph.parameters.iter();
+    list.filter_map(|parameter| Some((parameter.symbol, exact(pool, parameter)?))).collect()
+}
+
+/// A matrix at nominal values. Entries are calculated in exact numbers and rounded once: where parameters lie many
+/// decades apart, large terms cancel, and the rounding of each would be all that is left.
+fn in_numbers(
+    pool: &mut Pool,
+    matrix: &Sparse,
+    values: &FxHashMap<Symbol, Expr>,
+) -> Result<Numbers, QueryError> {
     let mut entries = Vec::with_capacity(matrix.entries.len());
     for (i, j, entry) in &matrix.entries {
-        let value = pool.eval(*entry, &|symbol| values.get(&symbol).copied());
-        match value.ok().filter(|value| value.is_finite()) {
+        let exact = pool.substitute(*entry, values);
+        let value = match pool.node(exact) {
+            Node::Number(number) => Some(number.to_f64().value()),
+            _ => pool.eval(exact, &|_| None).ok(),
+        };
+        match value.filter(|value| value.is_finite()) {
             Some(value) => entries.push((*i, *j, value)),
             None => {
                 let message = format!("`{}` has no finite value at the nominal values", pool.brief(*entry));

@@ -50,6 +50,7 @@ fn motor(with_constant: bool) -> Interconnection {
         c: Matrix::from_fn(channels, 2, |i, j| rows[i].0[j]),
         d: Matrix::from_fn(channels, channels, |i, j| rows[i].1[j]),
         blocks,
+        is_projected: false,
     }
 }
 
@@ -63,6 +64,7 @@ fn large(channels: usize) -> Interconnection {
         c: Matrix::from_fn(channels, n, |_, _| 0.3 * random.symmetric()),
         d: Matrix::zeros(channels, channels),
         blocks: vec![Block::Real(1); channels],
+        is_projected: false,
     }
 }
 

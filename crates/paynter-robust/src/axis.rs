@@ -37,7 +37,7 @@ pub struct Axis {
 
 /// Angular frequencies that show what a model does: about its poles, with zero and infinity.
 pub fn frequencies(system: &Interconnection) -> Vec<f64> {
-    let poles = system.a.eigenvalues().unwrap_or_default();
+    let poles = system.close_poles();
     let sizes: Vec<f64> = poles.iter().map(|z| z.norm()).filter(|x| x.is_finite()).collect();
     let fastest = sizes.iter().copied().fold(0.0, f64::max);
     let moving = sizes.iter().copied().filter(|x| *x > ROUNDED_ROOT * fastest);

@@ -9,7 +9,7 @@ use crate::basis::Block;
 use crate::matrix::Matrix;
 use crate::modes::{complement, orthonormal};
 use crate::system::Interconnection;
-use crate::tolerance::{ON_THE_AXIS, PARTICIPATION, RANK};
+use crate::tolerance::{PARTICIPATION, RANK};
 
 /// The model without the poles at zero that are conserved amounts, and their number.
 pub(crate) fn without_conserved(system: Interconnection) -> (Interconnection, usize) {
@@ -26,9 +26,7 @@ pub(crate) fn without_conserved(system: Interconnection) -> (Interconnection, us
 }
 
 fn has_pole_at_zero(system: &Interconnection) -> bool {
-    let poles = system.a.eigenvalues().unwrap_or_default();
-    let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
-    poles.iter().any(|z| z.norm() <= ON_THE_AXIS * scale.max(system.a.largest()))
+    system.poles().at_zero().any(|is_zero| is_zero)
 }
 
 /// A relation between integrals: factors of states, of auxiliary outputs and of auxiliary inputs.
@@ -189,5 +187,6 @@ fn with_integrals(
         }),
         a,
         blocks,
+        is_projected: true,
     }
 }

@@ -7,6 +7,7 @@ use paynter_base::{CancellationToken, Cancelled};
 
 use crate::matrix::Matrix;
 use crate::modes::eigenvector;
+use crate::poles::Side;
 use crate::system::Interconnection;
 use crate::tolerance::{
     FARTHEST_SCALE, NO_GAIN, PAST_THE_AXIS, REAL_POLE, SEARCH_STEPS, SEARCH_TOLERANCE, SHORTEST_STEP,
@@ -36,8 +37,9 @@ pub fn destabilise(
     if count == 0 {
         return Ok(None);
     }
+    let operations = system.decision_operations();
     let judged = |delta: &[f64]| {
-        token.spend(system.poles_operations());
+        token.spend(operations);
         judge(system, delta)
     };
     let gradient = |delta: &[f64], pole: Complex64| pole_derivatives(&system.around(delta, &[]).ok()?, pole);
@@ -45,7 +47,7 @@ pub fn destabilise(
     for start in starts {
         search.keep(start.clone());
     }
-    let nominal = system.a.eigenvalues().unwrap_or_default();
+    let nominal = system.close_poles();
     let mut poles: Vec<Complex64> = nominal.into_iter().filter(|z| z.im >= 0.0).collect();
     poles.sort_by(|x, y| (-x.re / x.norm()).total_cmp(&(-y.re / y.norm())));
     for pole in poles.into_iter().take(16) {
@@ -82,15 +84,15 @@ pub(crate) fn size(delta: &[f64]) -> f64 {
     delta.iter().fold(0.0, |most, x| most.max(x.abs()))
 }
 
-/// Whether the model is unstable or ill-posed at parameters, with the pole that is furthest to the right.
+/// Whether the model is unstable or ill-posed at parameters, with the pole that is furthest to the right. What rounding
+/// leaves open counts as stable: nothing is attained there.
 pub(crate) fn judge(system: &Interconnection, delta: &[f64]) -> (bool, Option<Complex64>) {
     if !system.is_well_posed(delta) {
         return (true, None);
     }
-    let poles = system.around(delta, &[]).ok().and_then(|moved| moved.a.eigenvalues());
-    let Some(poles) = poles else { return (true, None) };
-    let rightmost = poles.into_iter().max_by(|x, y| x.re.total_cmp(&y.re).then(x.im.total_cmp(&y.im)));
-    (rightmost.is_some_and(|pole| pole.re >= 0.0), rightmost)
+    let Some(poles) = system.poles_at(delta) else { return (true, None) };
+    let is_unstable = poles.sides().any(|(_, side)| side == Side::Right);
+    (is_unstable, poles.rightmost().map(|(pole, _)| pole))
 }
 
 /// Whether a model is unstable at parameters, with the pole that is furthest to the right.

@@ -79,7 +79,7 @@ fn within((low, high): (f64, f64), omega: f64, share: f64) -> f64 {
 
 /// A frequency below which the model hardly changes: a small share of its slowest pole.
 fn calm(system: &Interconnection) -> f64 {
-    let poles = system.a.eigenvalues().unwrap_or_default();
+    let poles = system.close_poles();
     let slowest = poles.iter().map(|z| z.norm()).fold(f64::INFINITY, f64::min);
     if slowest.is_finite() { CALM * slowest } else { 0.0 }
 }

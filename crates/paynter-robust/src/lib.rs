@@ -29,6 +29,7 @@ mod modes;
 pub mod own;
 mod parts;
 mod pieces;
+mod poles;
 mod regular;
 pub mod robustness;
 mod singular;

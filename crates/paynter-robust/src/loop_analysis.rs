@@ -23,6 +23,8 @@ pub struct LoopQuestion {
     pub omega: Option<Vec<f64>>,
     /// Outputs and inputs of step responses.
     pub steps: Vec<(usize, usize)>,
+    /// The poles of the nominal model by exact numbers, where they are known: they decide what rounding leaves open.
+    pub exact: Option<Vec<Complex64>>,
     /// About how many operations the matrices at parameters take.
     pub evaluation: u64,
     /// How many operations all of it may take, about; without end where left out.
@@ -62,7 +64,8 @@ impl LoopQuestion {
         };
         let nominal = family(&vec![0.0; self.parameters]).ok_or_else(|| self.improper())?;
         let opened = open(&nominal, self.injected, self.returned).ok_or_else(|| self.improper())?;
-        let margins = opened.margins();
+        let stable = self.exact.as_ref().map(|poles| opened.is_stable_by(poles));
+        let margins = stable.map_or_else(|| opened.margins(), |stable| opened.margins_where(stable));
         let omega = self.omega.clone().unwrap_or_else(|| opened.frequencies());
         let response = omega.iter().map(|omega| opened.at(*omega)).collect();
         let (worst, steps) = (Vec::new(), Vec::new());

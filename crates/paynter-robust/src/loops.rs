@@ -6,11 +6,12 @@ use num_complex::Complex64;
 use crate::axis::logarithmic;
 use crate::golden::golden;
 use crate::matrix::Matrix;
-use crate::modes::set_aside;
+use crate::modes::{FixedMode, set_aside};
+use crate::poles::{Poles, Side};
 use crate::system::Interconnection;
 use crate::tolerance::{
     BISECTIONS, CROSSING_DISTANCE, FARTHEST_FACTOR, LOOP_POINTS_PER_DECADE, LOOP_ROUNDING, NEAR_AXIS,
-    ON_THE_AXIS, PENCIL_SHIFT, REAL_LOOP_GAIN, ROUNDED_ROOT, SAME_LOOP_FREQUENCY,
+    PENCIL_SHIFT, PROJECTED_ROUNDING, REAL_LOOP_GAIN, ROUNDED_ROOT, SAME_LOOP_FREQUENCY,
 };
 
 /// A loop that has been opened.
@@ -21,7 +22,9 @@ pub struct OpenLoop {
     c: Matrix,
     d: f64,
     /// Poles of the model that take no part in the loop.
-    hidden: Vec<Complex64>,
+    hidden: Vec<FixedMode>,
+    /// Whether the states are others than the model's.
+    is_projected: bool,
 }
 
 /// A number with the frequency it belongs to.
@@ -88,15 +91,21 @@ impl OpenLoop {
         let (b, c) = (b.map(|x| x * scale), c.map(|x| -x * scale));
         let d = -d * scale;
         // Modes that the loop does not see are no part of its poles.
-        let whole = Interconnection { a, b, c, d: Matrix::from_fn(1, 1, |_, _| d), blocks: Vec::new() };
-        let (own, modes) = set_aside(&whole.balanced());
-        let hidden = modes.into_iter().map(|mode| mode.value).collect();
-        Some(OpenLoop { a: own.a, b: own.b, c: own.c, d, hidden })
+        let whole = Interconnection {
+            a,
+            b,
+            c,
+            d: Matrix::from_fn(1, 1, |_, _| d),
+            blocks: Vec::new(),
+            is_projected: false,
+        };
+        let (own, hidden) = set_aside(&whole.balanced());
+        Some(OpenLoop { a: own.a, b: own.b, c: own.c, d, hidden, is_projected: own.is_projected })
     }
 
     /// A loop by its matrices.
     pub fn new(a: Matrix, b: Matrix, c: Matrix, d: f64) -> OpenLoop {
-        OpenLoop { a, b, c, d, hidden: Vec::new() }
+        OpenLoop { a, b, c, d, hidden: Vec::new(), is_projected: false }
     }
 
     /// L(jω); not finite at a pole.
@@ -138,10 +147,17 @@ impl OpenLoop {
     /// The poles of the closed loop with the loop gain multiplied by a factor; nothing where the factor
     /// leaves no solution.
     pub fn closed_poles(&self, factor: f64) -> Option<Vec<Complex64>> {
+        self.closed(factor).map(|poles| poles.values)
+    }
+
+    fn closed(&self, factor: f64) -> Option<Poles> {
         let scale = factor / (1.0 + factor * self.d);
         let n = self.a.rows();
-        let closed = Matrix::from_fn(n, n, |i, j| self.a[(i, j)] - self.b[(i, 0)] * scale * self.c[(0, j)]);
-        closed.eigenvalues()
+        let fed = |i: usize, j: usize| self.b[(i, 0)] * scale * self.c[(0, j)];
+        let closed = Matrix::from_fn(n, n, |i, j| self.a[(i, j)] - fed(i, j));
+        let sizes = || Matrix::from_fn(n, n, |i, j| self.a[(i, j)].abs() + fed(i, j).abs());
+        let rounding = if self.is_projected { PROJECTED_ROUNDING * self.a.largest() } else { 0.0 };
+        Poles::rounded(&closed, rounding, sizes)
     }
 
     /// Frequencies that show what the loop does.
@@ -268,11 +284,8 @@ impl OpenLoop {
 
     /// Whether the closed loop is stable with its gain multiplied by a factor.
     fn is_stable(&self, factor: f64) -> bool {
-        let Some(poles) = self.closed_poles(factor) else { return false };
-        let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
-        let fastest = self.hidden.iter().fold(scale, |most, z| most.max(z.norm()));
-        poles.iter().all(|z| z.re < -ON_THE_AXIS * scale)
-            && self.hidden.iter().all(|z| z.re <= ON_THE_AXIS * fastest)
+        self.closed(factor).is_some_and(|poles| poles.are_stable())
+            && self.hidden.iter().all(|mode| mode.value == Complex64::ZERO || mode.side != Side::Right)
     }
 
     /// The intervals of factors of the gain with which the closed loop is stable, between those that put a pole on the
@@ -297,9 +310,20 @@ impl OpenLoop {
         lows.zip(highs).filter(|interval| self.is_stable(inside(interval))).collect()
     }
 
+    /// Whether the closed loop is stable, by its exact poles: those at zero that take no part in it do not count.
+    pub(crate) fn is_stable_by(&self, poles: &[Complex64]) -> bool {
+        let hidden = self.hidden.iter().filter(|mode| mode.value == Complex64::ZERO).count();
+        let at_zero = poles.iter().filter(|pole| **pole == Complex64::ZERO).count();
+        at_zero <= hidden && poles.iter().all(|pole| pole.re < 0.0 || *pole == Complex64::ZERO)
+    }
+
     /// Finds the margins.
     pub fn margins(&self) -> Margins {
-        let stable = self.is_stable(1.0);
+        self.margins_where(self.is_stable(1.0))
+    }
+
+    /// Finds them where it is known whether the closed loop is stable.
+    pub(crate) fn margins_where(&self, stable: bool) -> Margins {
         let sampled = self.sampled();
         let mut factors: Vec<At> = self
             .crossings(&sampled, &|l| l.im)

@@ -6,14 +6,17 @@ use paynter_base::strong_components;
 use crate::basis::Block;
 use crate::conserved::without_conserved;
 use crate::matrix::Matrix;
+use crate::poles::{Poles, Side};
 use crate::system::Interconnection;
-use crate::tolerance::{BESIDE_EIGENVALUE, ON_THE_AXIS, PARTICIPATION, RANK};
+use crate::tolerance::{BESIDE_EIGENVALUE, PARTICIPATION, PROJECTED_ROUNDING, RANK};
 
 /// A pole that stays where it is, whatever Δ is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixedMode {
     /// The pole; zero where it is one but for rounding.
     pub value: Complex64,
+    /// On which side of the imaginary axis it lies.
+    pub(crate) side: Side,
     /// The states in its eigenvector, by place.
     pub states: Vec<usize>,
 }
@@ -59,6 +62,7 @@ pub fn decoupled(system: &Interconnection) -> Interconnection {
         c: kept(&system.c, &channel, &state),
         d: kept(&system.d, &channel, &channel),
         blocks: system.blocks.clone(),
+        is_projected: system.is_projected,
     }
 }
 
@@ -69,7 +73,8 @@ pub(crate) fn moved_part(system: &Interconnection) -> (Interconnection, Vec<Fixe
     let (reduced, conserved) = without_conserved(reduced.balanced());
     if conserved > 0 {
         let states = participants(&Matrix::identity(loops.states()), &loops.a, Complex64::ZERO);
-        fixed.extend((0..conserved).map(|_| FixedMode { value: Complex64::ZERO, states: states.clone() }));
+        let (value, side) = (Complex64::ZERO, Side::On);
+        fixed.extend((0..conserved).map(|_| FixedMode { value, side, states: states.clone() }));
     }
     (reduced.balanced(), fixed)
 }
@@ -77,19 +82,18 @@ pub(crate) fn moved_part(system: &Interconnection) -> (Interconnection, Vec<Fixe
 /// The model without the modes that do not take part between the columns of B and the rows of C, and
 /// these modes.
 pub fn set_aside(system: &Interconnection) -> (Interconnection, Vec<FixedMode>) {
-    let scale = system.a.largest();
     let (kept, dropped) = connected(system);
     let unit = |places: &[usize]| {
         Matrix::from_fn(system.states(), places.len(), |i, j| if places[j] == i { 1.0 } else { 0.0 })
     };
-    let mut modes = fixed(&system.a, &unit(&dropped), scale);
+    let mut modes = fixed(&system.a, &unit(&dropped), system.is_projected);
     let own = unit(&kept);
     let n = kept.len();
     let (a, b, c) = (project(&system.a, &own), own.adjoint().times(&system.b), system.c.times(&own));
     let told = |basis: &Matrix, a: &Matrix| {
-        let part = fixed(a, basis, scale).into_iter();
+        let part = fixed(a, basis, true).into_iter();
         let states = |value| participants(&own.times(basis), &project(a, basis), value);
-        part.map(|FixedMode { value, .. }| FixedMode { value, states: states(value) }).collect::<Vec<_>>()
+        part.map(|mode| FixedMode { states: states(mode.value), ..mode }).collect::<Vec<_>>()
     };
     let (reached, rest) = whole_or(span(&a, &b, n));
     modes.extend(told(&rest, &a.adjoint()));
@@ -97,16 +101,20 @@ pub fn set_aside(system: &Interconnection) -> (Interconnection, Vec<FixedMode>) 
     let (read, rest) = whole_or(span(&a.adjoint(), &c.adjoint(), reached.columns()));
     // Eigenvectors of the reached part, told in the states of the whole.
     let in_whole = own.times(&reached.times(&rest));
-    modes.extend(fixed(&a, &rest, scale).into_iter().map(|FixedMode { value, .. }| FixedMode {
-        value,
-        states: participants(&in_whole, &project(&a, &rest), value),
-    }));
+    modes.extend(
+        fixed(&a, &rest, true).into_iter().map(|mode| FixedMode {
+            states: participants(&in_whole, &project(&a, &rest), mode.value),
+            ..mode
+        }),
+    );
+    let is_projected = system.is_projected || read.columns() < own.columns();
     let reduced = Interconnection {
         a: project(&a, &read),
         b: read.adjoint().times(&b),
         c: c.times(&read),
         d: system.d.clone(),
         blocks: system.blocks.clone(),
+        is_projected,
     };
     (reduced, modes)
 }
@@ -140,16 +148,17 @@ fn project(a: &Matrix, v: &Matrix) -> Matrix {
     v.adjoint().times(&a.times(v))
 }
 
-/// The modes of A on the span of orthonormal columns.
-fn fixed(a: &Matrix, basis: &Matrix, scale: f64) -> Vec<FixedMode> {
+/// The modes of A on the span of orthonormal columns; where these are no unit vectors, all entries have the rounding of
+/// the largest of A.
+fn fixed(a: &Matrix, basis: &Matrix, is_projected: bool) -> Vec<FixedMode> {
     let part = project(a, basis);
-    let values = part.eigenvalues().unwrap_or_default();
+    let rounding = if is_projected { PROJECTED_ROUNDING * a.largest() } else { 0.0 };
+    let poles = Poles::rounded(&part, rounding, || part.map(f64::abs)).unwrap_or_default();
+    let values = poles.sides().zip(poles.at_zero());
     values
-        .into_iter()
-        .map(|value| {
-            let zero = value.norm() <= ON_THE_AXIS * scale;
-            let value = if zero { Complex64::ZERO } else { value };
-            FixedMode { value, states: participants(basis, &part, value) }
+        .map(|((value, side), is_zero)| {
+            let value = if is_zero { Complex64::ZERO } else { value };
+            FixedMode { value, side, states: participants(basis, &part, value) }
         })
         .collect()
 }

@@ -10,6 +10,7 @@ use crate::extremes::Extreme;
 use crate::gain::{Climb, Measure};
 use crate::modes::{FixedMode, moved_part};
 use crate::pieces::smallest_piece;
+use crate::poles::Side;
 use crate::system::Interconnection;
 use crate::tolerance::{END_OF_SCALING, GAIN_FREQUENCIES, OWN_VERTICES, STEP_FIGURE_DIFFERENCE};
 use crate::tolerances::{Family, Remembered};
@@ -45,7 +46,7 @@ pub fn own_gain(
         if token.is_spent() && delta.iter().any(|x| *x != 0.0) {
             return None;
         }
-        let system = channel(delta).filter(|system| rightmost(system).is_none_or(|pole| pole.re < 0.0))?;
+        let system = channel(delta).filter(|system| system.poles().are_stable())?;
         token.spend(system.poles_operations() + GAIN_FREQUENCIES * system.response_operations());
         Some(peak(&system)).filter(|(gain, _)| gain.is_finite())
     };
@@ -73,9 +74,9 @@ pub fn own_destabiliser(
     let poles = |delta: &[f64]| {
         let system = family(delta)?;
         token.spend(system.poles_operations());
-        let mut poles = system.a.eigenvalues()?;
+        let mut poles: Vec<(Complex64, Side)> = system.poles().sides().collect();
         for mode in fixed {
-            let distance = |k: &usize| (poles[*k] - mode.value).norm();
+            let distance = |k: &usize| (poles[*k].0 - mode.value).norm();
             let nearest = (0..poles.len()).min_by(|i, j| distance(i).total_cmp(&distance(j)));
             nearest.map(|k| poles.swap_remove(k));
         }
@@ -83,15 +84,16 @@ pub fn own_destabiliser(
     };
     // Where there is no model, nothing is known.
     let judge = |delta: &[f64]| {
-        let rightmost = poles(delta).and_then(|poles| poles.into_iter().max_by(|x, y| x.re.total_cmp(&y.re)));
-        (rightmost.is_some_and(|pole| pole.re >= 0.0), rightmost)
+        let poles = poles(delta).unwrap_or_default();
+        let is_unstable = poles.iter().any(|(_, side)| *side == Side::Right);
+        (is_unstable, poles.into_iter().map(|(pole, _)| pole).max_by(|x, y| x.re.total_cmp(&y.re)))
     };
     let gradient = |delta: &[f64], pole: Complex64| {
         let beside = |place: usize, step: f64| {
             let mut moved = delta.to_vec();
             moved[place] += step;
             let near = |x: &Complex64, y: &Complex64| (x - pole).norm().total_cmp(&(y - pole).norm());
-            poles(&moved)?.into_iter().min_by(near).map(|pole| pole.re)
+            poles(&moved)?.into_iter().map(|(pole, _)| pole).min_by(near).map(|pole| pole.re)
         };
         let step = STEP_FIGURE_DIFFERENCE;
         (0..count).map(|i| Some((beside(i, step)? - beside(i, -step)?) / (2.0 * step))).collect()
@@ -99,7 +101,8 @@ pub fn own_destabiliser(
     let limit = limit * (1.0 - END_OF_SCALING);
     let mut search = Search { judge: &judge, gradient: &gradient, limit, best: None };
     let nominal = vec![0.0; count];
-    let Some(mut list) = poles(&nominal) else { return Ok(None) };
+    let Some(list) = poles(&nominal) else { return Ok(None) };
+    let mut list: Vec<Complex64> = list.into_iter().map(|(pole, _)| pole).collect();
     list.retain(|pole| pole.im >= 0.0);
     list.sort_by(|x, y| y.re.total_cmp(&x.re));
     for pole in list {
@@ -129,9 +132,4 @@ pub fn own_destabiliser(
         }
     }
     Ok(search.best)
-}
-
-/// The pole that is farthest to the right.
-fn rightmost(system: &Interconnection) -> Option<Complex64> {
-    system.a.eigenvalues()?.into_iter().max_by(|x, y| x.re.total_cmp(&y.re))
 }

@@ -55,6 +55,7 @@ impl Regularised {
             c: Matrix::from_fn(m, n, |i, j| channels[i].1 * system.c[(channels[i].0, j)]),
             d: Matrix::from_fn(m, m, |i, j| channels[i].1 * system.d[(channels[i].0, channels[j].0)]),
             blocks,
+            is_projected: system.is_projected,
         };
         let structure = Structure::skewed(&system.blocks, &growing);
         Regularised { system, structure }

@@ -10,9 +10,10 @@ use crate::branch::{Limits, branch_gain};
 use crate::cloud::root_cloud;
 use crate::gain::{WorstGain, nominal_gain, worst_gain};
 use crate::modes::moved_part;
-use crate::stability::{Stability, stability};
+use crate::poles::Side;
+use crate::stability::{NoMargin, Stability, stability};
 use crate::system::Interconnection;
-use crate::tolerance::{CLOUD_OPERATIONS, CLOUD_SAMPLES, FIRST_SHARE, ON_THE_AXIS, STABILITY_SHARE};
+use crate::tolerance::{CLOUD_OPERATIONS, CLOUD_SAMPLES, FIRST_SHARE, STABILITY_SHARE};
 
 /// What is asked about an interconnection.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub struct RobustQuestion {
     pub gain: Option<f64>,
     /// Parameters that are known to leave no solution: the search for unstable ones begins there too.
     pub start: Option<Vec<f64>>,
+    /// The poles of the nominal model by exact numbers, where they are known: they decide what rounding leaves open.
+    pub exact: Option<Vec<Complex64>>,
     /// How many operations all of it may take, about; without end where left out.
     pub work: Option<u64>,
 }
@@ -74,7 +77,9 @@ impl RobustQuestion {
         let omega = self.omega.as_ref().map_or_else(|| frequencies(&system), ends);
         let starts: Vec<Vec<f64>> = self.start.clone().into_iter().collect();
         let share = if self.pair.is_some() { token.with_share(STABILITY_SHARE) } else { token.clone() };
-        let stability = stability(&system, &omega, (self.limit, &starts), self.limits, &share)?;
+        let stability = self
+            .nominally(&system)
+            .unwrap_or_else(|| stability(&system, &omega, (self.limit, &starts), self.limits, &share))?;
         // Worst-case gains stand beside the bounds, at the same frequencies.
         let omega: Vec<f64> = stability.axis.points.iter().map(|point| point.omega).collect();
         let pair = self.pair.as_ref();
@@ -83,12 +88,29 @@ impl RobustQuestion {
         // The margin has a part of the work: it ends with that where a gain was asked for.
         let spent = self.work.filter(|_| token.is_spent() || share.is_spent());
         Ok(Robustness {
-            poles: system.a.eigenvalues().unwrap_or_default(),
+            poles: system.close_poles(),
             cloud: root_cloud(&system, 1.0, CLOUD_SAMPLES, 1, &token.with_budget(CLOUD_OPERATIONS)),
             stability,
             gain,
             spent,
         })
+    }
+
+    /// What the exact poles say of a nominal model that has no margin.
+    fn nominally(&self, system: &Interconnection) -> Option<Result<Stability, NoMargin>> {
+        let exact = self.exact.as_ref()?;
+        if let Some(pole) = exact.iter().find(|pole| pole.re > 0.0) {
+            return Some(Err(NoMargin::Unstable(*pole)));
+        }
+        let (moved, fixed) = moved_part(system);
+        let mut set_aside = fixed.iter().filter(|mode| mode.value == Complex64::ZERO).count();
+        let mut on_axis = exact.iter().filter(|pole| pole.re == 0.0);
+        let pole = on_axis.find(|pole| {
+            let is_fixed = **pole == Complex64::ZERO && set_aside > 0;
+            set_aside -= usize::from(is_fixed);
+            !is_fixed
+        })?;
+        Some(Ok(Stability::none(moved.parameters(), self.limit, *pole, fixed)))
     }
 
     fn gain(
@@ -124,10 +146,13 @@ impl RobustQuestion {
 
 /// Refuses a gain through a pole on the imaginary axis that the input drives and the output sees.
 fn refuse_infinite(question: &Interconnection) -> Result<(), QueryError> {
-    let poles = question.a.eigenvalues().unwrap_or_default();
-    let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
-    let Some(pole) = poles.iter().find(|z| z.re.abs() <= ON_THE_AXIS * scale) else { return Ok(()) };
-    let place = match pole.norm() <= ON_THE_AXIS * scale {
+    let poles = question.poles();
+    let mut places = poles.sides().zip(poles.at_zero());
+    let Some(((pole, _), is_zero)) = places.find(|((_, side), _)| matches!(side, Side::On | Side::Undecided))
+    else {
+        return Ok(());
+    };
+    let place = match is_zero {
         true => "0".to_owned(),
         false => format!("±{}j", significant(pole.im.abs())),
     };

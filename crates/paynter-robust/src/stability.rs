@@ -13,12 +13,11 @@ use crate::gain::mixed_lower;
 use crate::matrix::Matrix;
 use crate::modes::{FixedMode, moved_part};
 use crate::own::own_destabiliser;
+use crate::poles::Side;
 use crate::regular::Regularised;
 use crate::singular::{Singular, has_pole_at, some_vertices};
 use crate::system::Interconnection;
-use crate::tolerance::{
-    CLOSING, CONTRADICTION, END_OF_SCALING, FIRST_SHARE, FREQUENCY_BOUND_SHARE, ON_THE_AXIS,
-};
+use crate::tolerance::{CLOSING, CONTRADICTION, END_OF_SCALING, FIRST_SHARE, FREQUENCY_BOUND_SHARE};
 use crate::tolerances::Family;
 use crate::zero::lost_at_zero;
 
@@ -61,17 +60,28 @@ pub struct Worst {
 pub enum NoMargin {
     /// The nominal model has this pole to the right of the imaginary axis.
     Unstable(Complex64),
+    /// The rounding of the nominal model's numbers moves this pole across the imaginary axis.
+    Undecided(Complex64),
     /// The work was cancelled.
     Cancelled,
 }
 
 impl From<NoMargin> for QueryError {
     fn from(reason: NoMargin) -> QueryError {
-        let NoMargin::Unstable(pole) = reason else { return QueryError::Cancelled };
-        let imaginary =
-            if pole.im == 0.0 { String::new() } else { format!(" ± {}j", significant(pole.im.abs())) };
-        let message =
-            format!("the nominal model is unstable: it has a pole at {}{imaginary}", significant(pole.re));
+        let place = |pole: Complex64| match pole.im {
+            0.0 => significant(pole.re),
+            im => format!("{} ± {}j", significant(pole.re), significant(im.abs())),
+        };
+        let message = match reason {
+            NoMargin::Unstable(pole) => {
+                format!("the nominal model is unstable: it has a pole at {}", place(pole))
+            }
+            NoMargin::Undecided(pole) => format!(
+                "whether the nominal model is stable is not decided: sixteen digits of its matrices do not determine on which side of the imaginary axis a pole near {} lies",
+                place(pole)
+            ),
+            NoMargin::Cancelled => return QueryError::Cancelled,
+        };
         QueryError::from(Diagnostic::new(code::UNSTABLE_NOMINAL, message))
     }
 }
@@ -98,34 +108,18 @@ pub fn stability(
     token: &CancellationToken,
 ) -> Result<Stability, NoMargin> {
     let (system, fixed) = moved_part(system);
-    let poles = system.a.eigenvalues().unwrap_or_default();
-    let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
-    let right = |z: &&Complex64| z.re > ON_THE_AXIS * scale;
-    let outside = fixed.iter().map(|mode| &mode.value).filter(|z| z.norm() > 0.0);
-    if let Some(pole) = poles.iter().chain(outside.clone()).find(right) {
-        return Err(NoMargin::Unstable(*pole));
+    let own: Vec<(Complex64, Side)> = system.poles().sides().collect();
+    let outside = fixed.iter().filter(|mode| mode.value.norm() > 0.0).map(|mode| (mode.value, mode.side));
+    let poles: Vec<(Complex64, Side)> = own.into_iter().chain(outside).collect();
+    let on = |wanted: Side| poles.iter().find(|(_, side)| *side == wanted).map(|(pole, _)| *pole);
+    if let Some(pole) = on(Side::Right) {
+        return Err(NoMargin::Unstable(pole));
     }
-    let on_axis = |z: &&Complex64| z.re >= -ON_THE_AXIS * scale;
-    if let Some(pole) = poles.iter().chain(outside).find(on_axis) {
-        let axis = Axis {
-            bound: f64::INFINITY,
-            peak: Point { omega: pole.im.abs(), upper: f64::INFINITY },
-            points: Vec::new(),
-            unresolved: Vec::new(),
-        };
-        let delta = vec![0.0; system.parameters()];
-        let worst = Worst { delta, omega: pole.im.abs(), pole: Some(*pole), complex: None };
-        let (attained, nodes) = (Vec::new(), None);
-        return Ok(Stability {
-            lower: 0.0,
-            upper: Some(0.0),
-            limit,
-            axis,
-            attained,
-            worst: Some(worst),
-            fixed,
-            nodes,
-        });
+    if let Some(pole) = on(Side::On) {
+        return Ok(Stability::none(system.parameters(), limit, pole, fixed));
+    }
+    if let Some(pole) = on(Side::Undecided) {
+        return Err(NoMargin::Undecided(pole));
     }
     let structure = Structure::new(&system.blocks);
     let inside = limit * (1.0 - END_OF_SCALING);
@@ -164,6 +158,24 @@ pub fn stability(
 }
 
 impl Stability {
+    /// No margin at all: the nominal model has a pole on the imaginary axis.
+    pub(crate) fn none(parameters: usize, limit: f64, pole: Complex64, fixed: Vec<FixedMode>) -> Stability {
+        let omega = pole.im.abs();
+        let peak = Point { omega, upper: f64::INFINITY };
+        let axis = Axis { bound: f64::INFINITY, peak, points: Vec::new(), unresolved: Vec::new() };
+        let worst = Worst { delta: vec![0.0; parameters], omega, pole: Some(pole), complex: None };
+        Stability {
+            lower: 0.0,
+            upper: Some(0.0),
+            limit,
+            axis,
+            attained: Vec::new(),
+            worst: Some(worst),
+            fixed,
+            nodes: None,
+        }
+    }
+
     /// A proof that what is attained contradicts is none: rounding must have hidden a crossing from it.
     fn agree(&mut self) {
         let Some((upper, worst)) = self.upper.zip(self.worst.as_ref()) else { return };

@@ -48,6 +48,7 @@ pub fn step_response(a: &Matrix, b: &Matrix, c: &Matrix, d: f64) -> Option<StepR
         c: c.clone(),
         d: Matrix::from_fn(1, 1, |_, _| d),
         blocks: Vec::new(),
+        is_projected: false,
     };
     let model = set_aside(&whole.balanced()).0.balanced();
     let n = model.states();

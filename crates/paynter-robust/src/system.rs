@@ -20,6 +20,9 @@ pub struct Interconnection {
     pub d: Matrix,
     /// The structure of Δ.
     pub blocks: Vec<Block>,
+    /// Whether the states are others than those the model was given in: its entries then have the rounding of the
+    /// largest of them, and do not determine poles that are much smaller.
+    pub is_projected: bool,
 }
 
 /// I − D₁₁Δ is singular: the equations have no solution, or too many.
@@ -54,6 +57,7 @@ impl Interconnection {
             d: Matrix::from_fn(all_rows, all_columns, whole),
             a,
             blocks,
+            is_projected: false,
         }
     }
 
@@ -91,6 +95,7 @@ impl Interconnection {
             }),
             d: Matrix::from_fn(rows, columns, |i, j| read(i, self.d[(row(i), column(j))])),
             blocks,
+            is_projected: self.is_projected,
         }
     }
 
@@ -168,7 +173,7 @@ impl Interconnection {
     }
 
     /// Δ with values in place of the real parameters, zero elsewhere.
-    fn values(&self, delta: &[f64]) -> Matrix {
+    pub(crate) fn values(&self, delta: &[f64]) -> Matrix {
         let mut values = Matrix::zeros(self.channels(), self.channels());
         let (mut first, mut given) = (0, delta.iter());
         for block in &self.blocks {
@@ -226,7 +231,8 @@ impl Interconnection {
         if a.entries().iter().chain(d.entries()).any(|x| !x.is_finite()) {
             return Err(IllPosed);
         }
-        Ok(Interconnection { a, b, c, d, blocks: self.blocks.clone() })
+        let (blocks, is_projected) = (self.blocks.clone(), self.is_projected);
+        Ok(Interconnection { a, b, c, d, blocks, is_projected })
     }
 
     /// The model with values in place of all real parameters; the other blocks are left.
@@ -255,6 +261,7 @@ impl Interconnection {
             c: self.c.part(rows, &states),
             d: self.d.part(rows, columns),
             blocks,
+            is_projected: self.is_projected,
         }
     }
 
@@ -284,6 +291,7 @@ impl Interconnection {
             c: Matrix::from_fn(m + size, n, |i, j| scale(i) * pick(&self.c, row(i), Some(j))),
             d: Matrix::from_fn(m + size, m + size, |i, j| scale(i) * pick(&self.d, row(i), column(j))),
             blocks,
+            is_projected: self.is_projected,
         }
     }
 
@@ -295,6 +303,7 @@ impl Interconnection {
             c: self.b.adjoint(),
             d: self.d.adjoint(),
             blocks: self.blocks.clone(),
+            is_projected: self.is_projected,
         }
     }
 

@@ -97,8 +97,24 @@ pub const CERTIFICATES: usize = 2000;
 /// Intervals of frequency narrower than this, relative, are not cut further.
 pub const NARROW_INTERVAL: f64 = 1e-9;
 
-/// Poles closer to the imaginary axis than this share of the largest are on it.
+/// Poles closer to the imaginary axis than this share of the largest may be on it but for rounding: they are found with
+/// more digits before anything is said of them.
 pub const ON_THE_AXIS: f64 = 1e-9;
+
+/// How far the last of twice the digits moves an eigenvalue, as a share of the largest: some hundred units of 10⁻³².
+pub const TWICE_THE_DIGITS: f64 = 1e-28;
+
+/// About how many operations one of twice the digits takes.
+pub const OPERATIONS_OF_TWICE: u64 = 20;
+
+/// By how much, of what it was added up from, an entry of a matrix may be rounded: some operations made it.
+pub const ENTRY_ROUNDING: f64 = 1e-15;
+
+/// The same for entries that were projected on other coordinates, as a share of the largest.
+pub const PROJECTED_ROUNDING: f64 = 1e-13;
+
+/// How often entries are rounded otherwise to see whether they determine a pole.
+pub const ROUNDED_OTHERWISE: u64 = 6;
 
 /// Singular values below this share of the largest count as zero where fixed modes are set aside.
 pub const RANK: f64 = 1e-10;
@@ -261,8 +277,8 @@ pub const SINGULAR_STEPS: usize = 60;
 /// from above are not closer than that.
 pub const SINGULAR_IMPROVED: f64 = 1e-5;
 
-/// How far from its frequency, relative to the fastest, the pole of a bound from below may lie: a double pole
-/// is rounded by the root of the precision.
+/// How far from its frequency, relative to it or to the slowest pole of the nominal model, the pole of a bound from below
+/// may lie: a double pole is rounded by the root of the precision.
 pub const VERIFIED_POLE: f64 = 1e-6;
 
 /// The complex share ε of a real parameter where its bound is made continuous: it raises the bound by about as

@@ -1,6 +1,7 @@
 //! Whether a model is lost where the scaling of its box ends because a parameter is zero there: as long as the
 //! equations have a solution, a pole on the imaginary axis counts there as elsewhere.
 
+use crate::poles::Side;
 use crate::stability::Worst;
 use crate::system::Interconnection;
 use crate::tolerance::{END_OF_SCALING, FARTHEST_AT_ZERO};
@@ -18,11 +19,10 @@ pub(crate) fn lost_at_zero(system: &Interconnection, limit: f64) -> Option<Worst
     };
     let sides = (0..count).flat_map(|place| [-limit, limit].map(|value| (place, value)));
     sides.into_iter().find_map(|(place, value)| {
-        let beyond = system.closed(&at(place, value * (1.0 + END_OF_SCALING))).ok()?;
-        let poles = beyond.a.eigenvalues()?;
-        let pole = poles.into_iter().max_by(|x, y| x.re.total_cmp(&y.re))?;
+        let beyond = system.poles_at(&at(place, value * (1.0 + END_OF_SCALING)))?;
+        let (pole, side) = beyond.rightmost()?;
         // Just beyond it is where it was on the axis, but for the little that it went on.
-        let is_lost = pole.re > 0.0 && pole.re <= FARTHEST_AT_ZERO * fastest;
+        let is_lost = side == Side::Right && pole.re <= FARTHEST_AT_ZERO * fastest;
         let omega = pole.im.abs();
         is_lost.then(|| Worst { delta: at(place, value), omega, pole: Some(pole), complex: None })
     })

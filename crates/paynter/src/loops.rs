@@ -129,6 +129,7 @@ impl Model {
             parameters: tolerances.len(),
             omega: options.omega.map(|omega| omega.list()),
             steps: chosen_pairs(&names.1[..returned], &names.0[..injected], &choice)?,
+            exact: self.exact_poles(token),
             evaluation: if linear.point.is_none() { 0 } else { POINT_OPERATIONS },
             work: options.work.or(Some(WORK)),
         };
@@ -199,5 +200,6 @@ fn numbers(matrices: &Matrices) -> Interconnection {
         c: Matrix::from_rows(states, &c),
         d: Matrix::from_rows(matrices.inputs(), &d),
         blocks: Vec::new(),
+        is_projected: false,
     }
 }

@@ -102,7 +102,8 @@ impl Model {
             ..LftOptions::default()
         };
         model.lft(&lft, token).map_err(in_tolerances)?.and_then(|standard, findings| {
-            let mut report = self.robust_report(standard, &radii, options, findings, token)?;
+            let exact = model.plant(&lft, token)?.model.exact_poles(token);
+            let mut report = self.robust_report(standard, (&radii, exact), options, findings, token)?;
             // The parameters themselves attain less than values that count as independent of them; what neglected
             // dynamics attain with them is not looked for.
             let has_whole = report.quantities.iter().any(|quantity| !quantity.is_parameter);
@@ -151,7 +152,7 @@ impl Model {
     fn robust_report(
         &self,
         standard: &StandardInterconnection,
-        radii: &[Weight],
+        (radii, exact): (&[Weight], Option<Vec<Complex64>>),
         options: &RobustOptions,
         findings: &mut Diagnostics,
         token: &CancellationToken,
@@ -172,6 +173,7 @@ impl Model {
             pair,
             gain: allowed,
             start: interconnection.singular().map(|singular| beyond(singular, interconnection.blocks.len())),
+            exact,
             work: options.work.or(Some(WORK)),
         };
         let found = question.answer(&numbers(interconnection).with_dynamics(radii), token)?;
@@ -221,10 +223,20 @@ impl Model {
             let parameter = graph.parameters.iter().find(|parameter| same(&parameter.name))?;
             Some((parameter.name.as_str(), parameter.in_declared_unit(*value)))
         });
-        let moved = self.with(values.collect::<Vec<_>>()).numeric(token).ok()?;
-        let matrices = moved.result.matrices(&moved.pool).ok()?;
-        let spectrum = moved.result.spectrum(&moved.pool, &moved.view.graph, &matrices, &[], token).ok()?;
-        nearest_pole(&expanded(&spectrum.poles), pole)
+        nearest_pole(&self.with(values.collect::<Vec<_>>()).nominal_poles(token)?.0, pole)
+    }
+
+    /// The poles of the nominal model where its numbers are exact.
+    pub(crate) fn exact_poles(&self, token: &CancellationToken) -> Option<Vec<Complex64>> {
+        self.nominal_poles(token).and_then(|(poles, is_exact)| is_exact.then_some(poles))
+    }
+
+    /// The poles of the nominal model by its own equations, and whether its numbers are exact.
+    fn nominal_poles(&self, token: &CancellationToken) -> Option<(Vec<Complex64>, bool)> {
+        let stage = self.numeric(token).ok()?;
+        let matrices = stage.result.matrices(&stage.pool).ok()?;
+        let spectrum = stage.result.spectrum(&stage.pool, &stage.view.graph, &matrices, &[], token).ok()?;
+        Some((expanded(&spectrum.poles), spectrum.exact))
     }
 }
 

@@ -22,6 +22,7 @@ fn random_model(seed: u64, states: usize, blocks: &[Block]) -> Interconnection {
         c: Matrix::from_fn(channels, states, |_, _| random.symmetric()),
         d: Matrix::from_fn(channels, channels, |_, _| 0.2 * random.symmetric()),
         blocks: blocks.to_vec(),
+        is_projected: false,
     }
 }
 
@@ -163,6 +164,7 @@ fn a_pole_at_zero_between_parameters_is_set_aside() {
         c: Matrix::from_fn(3, 3, |i, j| [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]][i][j]),
         d: Matrix::zeros(3, 3),
         blocks: vec![Block::Real(1); 3],
+        is_projected: false,
     };
     let found = analysed(&system, None);
     assert!((found.upper.unwrap() - 4.0).abs() < 1e-6 && found.lower > 3.95, "{found:?}");
@@ -179,6 +181,7 @@ fn neglected_dynamics_behind_a_weight() {
         c: Matrix::from_fn(1, 1, |_, _| 1.0),
         d: Matrix::zeros(1, 1),
         blocks: Vec::new(),
+        is_projected: false,
     };
     for (numerator, denominator) in [
         (vec![0.3], vec![1.0]),

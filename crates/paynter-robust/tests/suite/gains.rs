@@ -17,6 +17,7 @@ fn the_resonance_of_an_oscillator() {
         c: Matrix::from_fn(2, 2, |i, j| [[0.0, 1.0], [1.0, 0.0]][i][j]),
         d: Matrix::zeros(2, 2),
         blocks: vec![Block::Real(1)],
+        is_projected: false,
     };
     let question = system.with_performance(&[0], &[0], 1.0);
     let token = CancellationToken::new();
@@ -42,6 +43,7 @@ fn bounds_hold_what_samples_show() {
             c: Matrix::from_fn(4, n, |_, _| random.symmetric()),
             d: Matrix::from_fn(4, 4, |_, _| 0.3 * random.symmetric()),
             blocks: vec![Block::Real(1), Block::Real(2)],
+            is_projected: false,
         };
         let question = system.with_performance(&[0], &[0], 1.0);
         let grid = frequencies(&question);
@@ -76,6 +78,7 @@ fn with_dynamics(seed: u64) -> Interconnection {
         c: Matrix::from_fn(4, n, |_, _| random.symmetric()),
         d: Matrix::from_fn(4, 4, |_, _| 0.2 * random.symmetric()),
         blocks: vec![Block::Real(1)],
+        is_projected: false,
     };
     // The gain is from the first input to the first output; the last two act on themselves.
     system.with_dynamics(&[Weight::from(0.4), Weight::from(0.3)])
@@ -91,6 +94,7 @@ fn gains_count_neglected_dynamics() {
         c: Matrix::from_fn(2, 1, |i, _| if i == 0 { 1.0 } else { 0.0 }),
         d: Matrix::from_fn(2, 2, |i, j| if (i, j) == (1, 0) { 1.0 } else { 0.0 }),
         blocks: Vec::new(),
+        is_projected: false,
     };
     let question = plain.with_dynamics(&[Weight::from(0.3)]).with_performance(&[0], &[0], 1.0);
     let found = worst_gain(&question, &frequencies(&question), &token).unwrap();

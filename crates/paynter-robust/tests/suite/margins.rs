@@ -20,6 +20,7 @@ fn inner(a: &[&[f64]], b: &[&[f64]], c: &[&[f64]], d: &[&[f64]], blocks: &[Block
         c: matrix(c, a.len()),
         d: matrix(d, channels),
         blocks: blocks.to_vec(),
+        is_projected: false,
     }
 }
 
@@ -63,7 +64,14 @@ impl WithProduct for Interconnection {
         c[(1, 0)] = r1;
         let mut d = Matrix::zeros(3, 3);
         d[(2, 1)] = 2.0 * r2;
-        Interconnection { a: self.a, b, c, d, blocks: vec![Block::Real(2), Block::Real(1)] }
+        Interconnection {
+            a: self.a,
+            b,
+            c,
+            d,
+            blocks: vec![Block::Real(2), Block::Real(1)],
+            is_projected: false,
+        }
     }
 }
 
@@ -145,7 +153,7 @@ fn carts() -> Interconnection {
         (1, 2) => -0.2,
         _ => 0.0,
     });
-    Interconnection { a, b, c, d, blocks: vec![Block::Real(1); 3] }
+    Interconnection { a, b, c, d, blocks: vec![Block::Real(1); 3], is_projected: false }
 }
 
 #[test]
@@ -225,7 +233,7 @@ fn levers(random: &mut Random) -> (Interconnection, [[f64; 2]; 3]) {
         4,
         &[vec![0.0, 0.0, -0.5 * g[0], 0.0], vec![0.0, 0.0, 0.0, -0.5 * g[1]], vec![0.0; 4], vec![0.0; 4]],
     );
-    (Interconnection { a: states, b, c, d, blocks: vec![Block::Real(1); 4] }, [a, m, g])
+    (Interconnection { a: states, b, c, d, blocks: vec![Block::Real(1); 4], is_projected: false }, [a, m, g])
 }
 
 /// Amounts whose conserved combination depends on parameters are set aside, and the margin is that of the rest.
@@ -342,6 +350,7 @@ fn chain(masses: usize) -> Interconnection {
             }
         }),
         blocks: vec![Block::Real(1); channels],
+        is_projected: false,
     }
 }
 

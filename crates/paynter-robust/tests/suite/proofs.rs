@@ -22,6 +22,7 @@ fn random_model(seed: u64, states: usize, repeated: usize, direct: f64) -> Inter
         c: Matrix::from_fn(repeated, states, |_, _| random.symmetric()),
         d: Matrix::from_fn(repeated, repeated, |_, _| direct * random.symmetric()),
         blocks: vec![Block::Real(repeated)],
+        is_projected: false,
     }
 }
 
@@ -92,6 +93,7 @@ fn a_triangular_model_has_the_bound_of_its_parts() {
         c: rows(&[&[1.0, 0.0], &[1e5, 1.0], &[1.0, 0.0]]),
         d: rows(&[&[-0.1, 0.0, 0.0], &[1e6, -0.2, 1e3], &[1e4, 0.0, -0.1]]),
         blocks: vec![Block::Real(1); 3],
+        is_projected: false,
     };
     let found = analysed(&system, 1e6, None);
     // z1 = x1 − w1/10 with x1' = −x1 − 3 w1/10 has −0.4 at rest, and so has z2; z3 is read by z2 alone.

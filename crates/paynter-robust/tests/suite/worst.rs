@@ -69,6 +69,7 @@ impl Modes {
             c: Matrix::from_fn(1, n, |_, j| -c[j]),
             d: Matrix::zeros(1, 1),
             blocks: Vec::new(),
+            is_projected: false,
         }
     }
 }

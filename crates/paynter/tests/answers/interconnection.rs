@@ -9,8 +9,12 @@ use paynter::{
     ResponseOptions, RobustOptions, SensitivityOptions, examples,
 };
 
+use paynter_algebra::Rational;
 use paynter_base::random::Random;
-use std::collections::BTreeSet;
+use paynter_numerics::linalg::exact_values;
+use paynter_testkit::property::{demand, seeds};
+use paynter_testkit::{Options, generate};
+use std::collections::{BTreeMap, BTreeSet};
 
 fn model(text: &str) -> Model {
     Model::load(&MemoryWorld::new().with("m.bg", text), "m.bg", &LoadOptions::default())
@@ -560,4 +564,47 @@ fn stability_asks_for_no_inputs() {
     // Stable until both capacities reach zero.
     assert!(stability.upper.is_none_or(|upper| upper > 9.99) && stability.lower > 9.0, "{stability:?}");
     assert!(model(text).lft(&LftOptions { normalized: true, ..LftOptions::default() }, &token).is_err());
+}
+
+/// Numbers of an interconnection are its strings, evaluated in exact numbers and rounded once: many decades apart, the
+/// terms of a sum cancel.
+#[test]
+fn numbers_keep_their_digits_where_parameters_lie_decades_apart() {
+    let token = CancellationToken::new();
+    let mut judged = 0;
+    for seed in seeds(40) {
+        let sample = generate(seed, &Options::linear().small());
+        let plain = model(&sample.text);
+        let Some(graph) = plain.graph() else { continue };
+        let mut random = Random::new(seed);
+        let values: Vec<(&str, f64)> = (graph.parameters.iter())
+            .map(|p| (p.name.as_str(), p.number.signum() * 10f64.powf(9.0 * random.symmetric())))
+            .filter(|(_, value)| *value != 0.0)
+            .collect();
+        for procedure in [Procedure::New, Procedure::Existing] {
+            let Ok(answer) = plain.with(values.clone()).lft(&options(procedure, false), &token) else {
+                continue;
+            };
+            let pool = answer.pool();
+            let parameters: BTreeMap<_, _> = (answer.graph().parameters.iter())
+                .map(|p| (p.symbol, Rational::try_from(p.number).unwrap()))
+                .collect();
+            for ((name, symbols), (_, numbers)) in
+                answer.found.symbols.named().iter().zip(answer.found.numbers.named())
+            {
+                let entries: Vec<_> = symbols.entries.iter().map(|(_, _, entry)| *entry).collect();
+                let exact = exact_values(pool, &entries, &|symbol| parameters.get(&symbol).cloned()).unwrap();
+                for (exact, (i, j, number)) in exact.iter().zip(&numbers.entries) {
+                    let exact = exact.to_f64().value();
+                    judged += 1;
+                    assert!(
+                        (number - exact).abs() <= 1e-13 * exact.abs(),
+                        "seed {seed}, {procedure:?}: {name}({i}, {j}) is {number:e} for {exact:e}\n{}\n{values:?}",
+                        sample.text
+                    );
+                }
+            }
+        }
+    }
+    demand("entries", judged, 300, 40);
 }

@@ -12,6 +12,7 @@ mod poles;
 mod rests;
 mod root_moves;
 mod sensitivity;
+mod stiff;
 mod symmetry;
 mod sympy;
 mod trials_answers;
