@@ -134,7 +134,7 @@ fn all_ways(text: &str) -> Result<Option<Vec<Interconnection>>, String> {
         for normalized in [false, true] {
             let found = match model.interconnection(procedure, normalized) {
                 Ok(found) => found,
-                Err(message) if message.contains("improper") => return Ok(None),
+                Err(message) if message.contains("no standard interconnection model") => return Ok(None),
                 Err(message) => return Err(message),
             };
             for seed in [1, 5] {

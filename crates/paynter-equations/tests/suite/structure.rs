@@ -100,9 +100,12 @@ fn mason_equals_matrices(text: &str) -> Result<bool, String> {
             ));
         }
     }
+    // The one may have a factor that the other has not, as long as it is free of s.
     let (a, b) = (by_rule.denominator.unwrap(), by_matrices.denominator.unwrap());
-    let opposite = pool.neg(b);
-    if !pool.equal(a, b) && !pool.equal(a, opposite) {
+    let s = pool.symbol("s");
+    let slopes = [a, b].map(|e| pool.diff(e, s));
+    let (left, right) = (pool.mul(a, slopes[1]), pool.mul(b, slopes[0]));
+    if !pool.equal(left, right) {
         return Err(format!("characteristic: {} is not {}", pool.display(a), pool.display(b)));
     }
     Ok(true)

@@ -296,15 +296,16 @@ impl Flattener<'_, '_> {
     }
 }
 
-/// Whether a two-port may stand between two domains: its modulus fits and power is conserved.
 /// The kind of element whose value has a dimension, in some domain.
 fn with_value_in(dimension: Dimension) -> Option<Kind> {
-    [Kind::R, Kind::C, Kind::I].into_iter().find(|kind| {
+    let classes = [Class::Resistor, Class::Storage(Stored::Displacement), Class::Storage(Stored::Momentum)];
+    classes.into_iter().map(Class::kind).find(|kind| {
         let of = kind_of(*kind).value();
         of.is_some_and(|(_, of)| !DomainSet::filter(|info| of(info) == dimension).is_empty())
     })
 }
 
+/// Whether a two-port may stand between two domains: its modulus fits and power is conserved.
 fn link_fits(a: &DomainInfo, b: &DomainInfo, modulus: Option<Dimension>, gyrator: bool) -> bool {
     let ratios = if gyrator {
         [a.effort_dimension.over(b.flow_dimension), b.effort_dimension.over(a.flow_dimension)]
