@@ -19,7 +19,7 @@ use paynter_testkit::{Options, generate};
 fn twins(seed: u64) -> String {
     let mut rng = Rng::new(seed);
     let count = rng.within(1, 3);
-    let is_linear = seed % 2 == 0;
+    let is_linear = seed.is_multiple_of(2);
     let mut text =
         String::from("model twins { input P = 1.7; input F = 0; Se s = P; Se f = F; 0 q; s -> q\n");
     let mut parameter = |name: String, low: usize, high: usize| {
