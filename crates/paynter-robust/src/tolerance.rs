@@ -344,9 +344,8 @@ pub const FIRST_SHARE: f64 = 0.5;
 /// Operations that poles at samples may take, which are for a picture only.
 pub const CLOUD_OPERATIONS: u64 = 2_000_000_000;
 
-/// The real part of a pole just beyond the end of the scaling, beside the fastest, up to which it crossed the axis
-/// there: one that comes from infinity is far from it.
-pub const FARTHEST_AT_ZERO: f64 = 1e-3;
+/// How much closer to zero a parameter is looked at just beyond the end of the scaling, to see where a pole comes from.
+pub const CLOSER_TO_ZERO: f64 = 0.1;
 
 /// About how many frequencies one search for the largest gain over frequency looks at.
 pub const GAIN_FREQUENCIES: u64 = 300;

@@ -112,6 +112,21 @@ fn resonators_are_stable_as_long_as_they_lose_something() {
 }
 
 #[test]
+fn resistors_that_vanish_leave_stores_stable() {
+    // Two stores, each behind a resistor: a pole goes to infinity where one of these or a store is zero.
+    for seed in seeds(4) {
+        let mut random = Random::new(seed);
+        let mut drawn = |decades: f64| 10f64.powf(decades * random.symmetric());
+        let (r, c, r2, c2) = (drawn(3.0), drawn(7.0), drawn(3.0), drawn(7.0));
+        let text = format!(
+            "model m {{ param r = {r:e} ±10%; param c = {c:e} ±10%; param r2 = {r2:e} ±10%; param c2 = {c2:e} ±10%; input u = 1;
+             Se s = u; 1 j; R a = r; 0 z; C x = c; 1 k; R b = r2; C y = c2; s -> j; j -> a, z; z -> x, k; k -> b, y; output e = y.e }}"
+        );
+        assert_eq!(margin(&text).margin.upper, None, "{text}");
+    }
+}
+
+#[test]
 fn a_pole_on_the_axis_leaves_no_margin() {
     let text = "model m { param L = 1e-3 ±10%; param C = 2e6 ±10%; param R = 1 ±10%; Se s = 0; 1 j; I i = L; C c = C; s -> j; j -> i, c;
         Se t = 0; 1 k; I x = 1e-3; R y = R; t -> k; k -> x, y; output f = i.f }";
