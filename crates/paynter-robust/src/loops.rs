@@ -349,6 +349,8 @@ impl OpenLoop {
             let lag = if at.value < 0.0 { at.value + 360.0 } else { at.value };
             At { value: lag.to_radians() / at.omega, omega: at.omega }
         });
+        // Where the loop gain stays above one at infinite frequency, no delay is small enough (a neutral equation).
+        let beyond = (self.at(f64::INFINITY).norm() >= 1.0).then_some(At { value: 0.0, omega: f64::INFINITY });
         // A loop gain that is not finite, or zero, but for rounding is no crossing.
         factors.retain(|at| (FARTHEST_FACTOR.recip()..FARTHEST_FACTOR).contains(&at.value));
         let least = |a: &At, b: &At| a.value.total_cmp(&b.value);
@@ -374,7 +376,7 @@ impl OpenLoop {
             gain,
             least_gain,
             phase: phase.filter(|_| stable),
-            delay: delays.min_by(|a, b| a.value.total_cmp(&b.value)).filter(|_| stable),
+            delay: delays.chain(beyond).min_by(|a, b| a.value.total_cmp(&b.value)).filter(|_| stable),
             disk: stable.then_some(At { value: 1.0 / disk.value, omega: disk.omega }),
             stabilising,
             bandwidth: self.bandwidth(&sampled).filter(|_| stable),

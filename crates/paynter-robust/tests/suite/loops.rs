@@ -70,6 +70,18 @@ fn a_loop_that_is_not_stable_has_no_margins_but_factors() {
     assert!(!margins.stable && margins.stabilising.is_empty() && margins.gain.is_none(), "{margins:?}");
 }
 
+/// L = 2k (s + 5)/(s + 10): above one at all frequencies for k = 3, so that the smallest delay leaves poles in the right
+/// half plane; with k = 0.7 it crosses one at a finite frequency, if at all.
+#[test]
+fn a_gain_above_one_at_infinity_leaves_no_delay() {
+    let lead = |k: f64| {
+        let row = |x: f64| Matrix::from_rows(1, &[vec![x]]);
+        OpenLoop::new(row(-10.0), row(1.0), row(-10.0 * k), 2.0 * k)
+    };
+    assert_eq!(lead(3.0).margins().delay.map(|at| at.value), Some(0.0));
+    assert_eq!(lead(0.4).margins().delay, None);
+}
+
 #[test]
 fn injection_gives_the_same_loop() {
     // y = L v closed: with d added to y before its readers, −y/(y + d) is L again.
