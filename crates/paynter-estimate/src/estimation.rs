@@ -42,8 +42,6 @@ pub struct Estimate {
     pub freedom: f64,
     /// Whether it is at a bound.
     pub at_bound: bool,
-    /// Whether the search would pass zero, at which the equations do not hold; there where zero is a bound.
-    pub beside_zero: bool,
     /// Whether the search moved its logarithm.
     pub logarithmic: bool,
 }

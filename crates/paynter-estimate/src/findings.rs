@@ -108,7 +108,7 @@ fn about_undetermined(found: &Estimation, open: &Undetermined) -> Diagnostic {
             let rest = match found.rest {
                 Rest::AtStart => "the search leaves the rest where it began",
                 Rest::Bounded => {
-                    "bounds do not let the rest be put back where the search began: other values fit as well"
+                    "bounds do not let the rest be put back where the search began: values that fit as well are found elsewhere"
                 }
                 Rest::Elsewhere => "other values fit as well as those that the search came to",
             };
@@ -132,15 +132,6 @@ fn about_estimate(estimate: &Estimate) -> Option<Diagnostic> {
             value()
         );
         let help = Remedy::marked("search with {option method=levenberg-marquardt}, which keeps to bounds");
-        return Some(Diagnostic::new(code::AT_BOUND, message).help(help));
-    }
-    if estimate.beside_zero && estimate.value != 0.0 {
-        let message = format!(
-            "`{}` goes to zero, at which the equations do not hold, so that it has no standard error",
-            estimate.name
-        );
-        let help =
-            Remedy::marked("begin with the other sign with {option start}, or leave it out of the model");
         return Some(Diagnostic::new(code::AT_BOUND, message).help(help));
     }
     if estimate.at_bound {

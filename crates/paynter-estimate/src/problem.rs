@@ -239,13 +239,15 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Notes which unknowns are next to zero at the end of a search that a step along each would pass, where the equations
+    /// Notes which unknowns are next to a bound of zero at the end of a search that a step along each would pass, where the equations
     /// do not hold at zero: they have reached it as far as they can.
     pub(crate) fn hold_beside_zero(&mut self, at: &Evaluation) {
         let (gradient, lengths) = (at.gradient(), at.lengths());
         let passes = |j: &usize| {
             let (unknown, z) = (&self.unknowns[*j], at.z[*j]);
+            let bound = if z > 0.0 { unknown.lower } else { unknown.upper };
             let near = unknown.signed
+                && bound == 0.0
                 && !unknown.fixed
                 && matches!(unknown.scaling, Scaling::Linear(_))
                 && z.abs() <= NEXT_TO_NOTHING;

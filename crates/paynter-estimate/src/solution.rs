@@ -241,8 +241,7 @@ fn summaries(problem: &Problem<'_>) -> Vec<ExperimentSummary> {
 fn estimated(unknown: &Unknown, z: f64, start: &f64, confidence: &Confidence, place: usize) -> Estimate {
     let (low, high) = unknown.range();
     // What cannot reach its bound of zero is as good as there.
-    let is_zero = unknown.beside_zero && (unknown.lower == 0.0 || unknown.upper == 0.0);
-    let value = if is_zero { 0.0 } else { unknown.value(z) };
+    let value = if unknown.beside_zero { 0.0 } else { unknown.value(z) };
     let standard_error = confidence.standard_errors[place];
     Estimate {
         name: unknown.name.clone(),
@@ -258,7 +257,6 @@ fn estimated(unknown: &Unknown, z: f64, start: &f64, confidence: &Confidence, pl
             (value - half, value + half)
         }),
         freedom: confidence.freedoms[place],
-        beside_zero: unknown.beside_zero,
         at_bound: unknown.beside_zero || z == low || z == high,
         logarithmic: unknown.scaling == Scaling::Logarithmic,
     }

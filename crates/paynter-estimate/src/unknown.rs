@@ -51,7 +51,7 @@ pub struct Unknown {
     pub prior: Option<(f64, f64)>,
     /// Whether its value stays what it is.
     pub fixed: bool,
-    /// Whether a search has ended beside zero, beyond which it would go and where the equations do not hold.
+    /// Whether a search has ended beside a bound of zero that it would pass and where the equations do not hold.
     pub beside_zero: bool,
     /// Whether the equations were derived for its sign, as they are for parameters.
     pub signed: bool,
