@@ -350,7 +350,8 @@ impl OpenLoop {
             At { value: lag.to_radians() / at.omega, omega: at.omega }
         });
         // Where the loop gain stays above one at infinite frequency, no delay is small enough (a neutral equation).
-        let beyond = (self.at(f64::INFINITY).norm() >= 1.0).then_some(At { value: 0.0, omega: f64::INFINITY });
+        let beyond =
+            (self.at(f64::INFINITY).norm() >= 1.0).then_some(At { value: 0.0, omega: f64::INFINITY });
         // A loop gain that is not finite, or zero, but for rounding is no crossing.
         factors.retain(|at| (FARTHEST_FACTOR.recip()..FARTHEST_FACTOR).contains(&at.value));
         let least = |a: &At, b: &At| a.value.total_cmp(&b.value);

@@ -75,7 +75,7 @@ fn a_loop_that_is_not_stable_has_no_margins_but_factors() {
 #[test]
 fn a_gain_above_one_at_infinity_leaves_no_delay() {
     let lead = |k: f64| {
-        let row = |x: f64| Matrix::from_rows(1, &[vec![x]]);
+        let row = |x: f64| Matrix::from_fn(1, 1, |_, _| x);
         OpenLoop::new(row(-10.0), row(1.0), row(-10.0 * k), 2.0 * k)
     };
     assert_eq!(lead(3.0).margins().delay.map(|at| at.value), Some(0.0));
