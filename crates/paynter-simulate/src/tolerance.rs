@@ -184,6 +184,12 @@ pub(crate) const SMALLEST_FORCES: f64 = 1e-11;
 pub(crate) const BEND_MOVE: f64 = 1e-3;
 /// Functions that have crossed zero are within this part of their largest value of it.
 pub(crate) const CROSSED_AT_ZERO: f64 = 1e-6;
+/// Functions within so many of their roundings are zero: an enclosure at one point bounds the rounding there, which at
+/// others nearby may be some times as large.
+pub(crate) const ROUNDINGS_AT_ZERO: f64 = 4.0;
+/// And within this part of what tolerances of states leave undecided of them: solutions of implicit unknowns differ by
+/// less, and laws are missed by no more than the states are known to.
+pub(crate) const UNRESOLVED_AT_ZERO: f64 = 1e-3;
 /// Rounds in which the modes of bends are decided along the tangents of curved laws.
 pub(crate) const BEND_ROUNDS: u32 = 8;
 

@@ -167,7 +167,7 @@ impl ZeroCrossingDetector {
     /// A function that has left its zero for good needs no hysteresis.
     fn release_margins(&mut self, system: &System<'_>) {
         for k in 0..self.now.len() {
-            if self.margin[k] > 0.0 && self.now[k] * system.mode(k) > self.margin[k] {
+            if self.margin[k] > 0.0 && self.now[k] * system.mode(k) > self.margin[k] + self.rounding[k] {
                 self.margin[k] = 0.0;
             }
         }

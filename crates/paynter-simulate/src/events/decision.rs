@@ -3,8 +3,8 @@
 //!
 //! Each function that is zero is above, below, held at zero by its surface (sliding), or redundant,
 //! because others hold it there. From the modes as they are, principal pivoting changes the first choice that violates
-//! its condition until none does (Murty's least-index method); where that cycles, the choices are
-//! enumerated, and frictions solved as a linear complementarity problem (Lemke).
+//! its condition until none does (Murty's least-index method); where that cycles, or forces are not unique, frictions are
+//! solved as a linear complementarity problem (Lemke), and the choices enumerated last.
 
 use super::{ZeroCrossingDetector, lcp::Lcp, sign};
 use crate::system::{EvaluationError, System};
@@ -68,12 +68,15 @@ impl ZeroCrossingDetector {
             system.set_point_to(point.clone());
             means(detector, system, &instant)
         };
-        let found = self.pivot(system, &instant)
-            || again(self, system, ZeroCrossingDetector::enumerate)
-            || again(self, system, |detector, system, instant| {
-                matches!(detector.solve_frictions(system, instant), Ok(true))
-                    && detector.pivot(system, instant)
-            });
+        let pivot: Means = ZeroCrossingDetector::pivot;
+        let frictions: Means = |detector, system, instant| {
+            matches!(detector.solve_frictions(system, instant), Ok(true)) && detector.pivot(system, instant)
+        };
+        // Among forces that are not unique pivoting stops at the first that hold, often next to their limits, from which
+        // they exit again at once; the smallest are farther from them.
+        let means = if redundant.is_empty() { [pivot, frictions] } else { [frictions, pivot] };
+        let found = means.into_iter().any(|means| again(self, system, means))
+            || again(self, system, ZeroCrossingDetector::enumerate);
         if !found {
             system.restore(&snapshot);
             system.set_point_to(point);

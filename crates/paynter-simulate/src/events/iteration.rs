@@ -380,8 +380,13 @@ impl ZeroCrossingDetector {
         let mut rates = vec![0.0; x.len()];
         let Ok(()) = system.rates(t, x, &mut rates) else { return false };
         let Ok(derivative) = self.derivative(system, t, x, &rates, k) else { return false };
-        let apart = (SMALLEST_STEP * t.abs()).max(LAG_FACTOR * self.lag);
-        derivative * system.mode(k) > 0.0 && now.abs() <= derivative.abs() * apart
+        derivative * system.mode(k) > 0.0 && now.abs() <= derivative.abs() * self.time_rounding(t)
+    }
+
+    /// How far in time an event may be from the zeros of its functions: rounding of the time, and what the location of
+    /// the event has left.
+    pub(super) fn time_rounding(&self, t: f64) -> f64 {
+        (SMALLEST_STEP * t.abs()).max(LAG_FACTOR * self.lag)
     }
 
     /// A function on the other side than its mode. Rounding puts there what was given its mode at zero, unless

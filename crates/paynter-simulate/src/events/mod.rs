@@ -66,6 +66,9 @@ pub(crate) struct ZeroCrossingDetector {
     weights: Terms,
     /// Hysteresis: by how much rounding has left each function on the wrong side of zero after an event.
     margin: Vec<f64>,
+    /// What rounding makes of functions of laws that bend in loops: as long as they are within it, they keep their
+    /// hysteresis.
+    rounding: Vec<f64>,
     /// The times between the last events of each function.
     intervals: Vec<Intervals>,
     /// The largest value that each function has had, also at the ends of steps that were not taken.
@@ -124,6 +127,7 @@ impl ZeroCrossingDetector {
             state: vec![0.0; system.model.states.len()],
             weights: Vec::new(),
             margin: vec![0.0; system.model.events.len() + system.surfaces().len()],
+            rounding: vec![0.0; system.model.events.len() + system.surfaces().len()],
             intervals: vec![Intervals::none(); system.model.events.len()],
             grazing: Vec::new(),
             lag: 0.0,

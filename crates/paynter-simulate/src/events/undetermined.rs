@@ -95,7 +95,7 @@ impl ZeroCrossingDetector {
         &mut self,
         system: &mut System<'_>,
         stages: &Stages,
-        tolerance: &mut Tolerance,
+        (tolerance, noise): (&mut Tolerance, &[f64]),
         doubtful: Vec<usize>,
     ) -> Result<bool, EvaluationError> {
         // Where a law has no value on a frozen branch, nothing is known.
@@ -112,7 +112,7 @@ impl ZeroCrossingDetector {
             if known > self.undetermined_share() * size && known.is_finite() {
                 let terms: Vec<(usize, f64)> =
                     full.pattern.row(k).map(|e| (full.pattern.at[e] as usize, by_states[e])).collect();
-                let rounding = rounding(&terms, &stages.end);
+                let rounding = rounding(&terms, &stages.end, noise);
                 let size = self.now[k].abs();
                 let followed = Followed { function: k, size, start: 0.0, rounding, relaxes: false };
                 let width = (tolerance.rtol * size).max(rounding).max(f64::MIN_POSITIVE);
@@ -153,7 +153,7 @@ impl ZeroCrossingDetector {
         system: &mut System<'_>,
         t: f64,
         x: &[f64],
-        tolerance: &mut Tolerance,
+        (tolerance, noise): (&mut Tolerance, &[f64]),
     ) -> Result<(), EvaluationError> {
         if self.followed.is_empty() {
             return Ok(());
@@ -169,7 +169,7 @@ impl ZeroCrossingDetector {
             followed.size = self.now[k].abs().max(FUNCTION_MEMORY * followed.size);
             bounded.terms.clear();
             bounded.terms.extend(full.pattern.row(k).map(|e| (full.pattern.at[e] as usize, by_states[e])));
-            followed.rounding = rounding(&bounded.terms, x);
+            followed.rounding = rounding(&bounded.terms, x, noise);
             bounded.width = (tolerance.rtol * followed.size).max(followed.rounding).max(f64::MIN_POSITIVE);
             kept.push((followed, bounded));
         }
@@ -193,7 +193,9 @@ fn known(full: &Linearised, k: usize, by_states: &[f64], x: &[f64], tolerance: &
     full.pattern.row(k).map(term).sum()
 }
 
-/// What rounding of the states that a function reads makes of it: closer it cannot be followed.
-fn rounding(terms: &[(usize, f64)], x: &[f64]) -> f64 {
-    FUNCTION_ROUNDING * terms.iter().map(|(i, derivative)| (derivative * x[*i]).abs()).sum::<f64>()
+/// What rounding of the states that a function reads makes of it, and of rates that cancel where they are held, which
+/// moves them by their noise: closer it cannot be followed.
+fn rounding(terms: &[(usize, f64)], x: &[f64], noise: &[f64]) -> f64 {
+    let moved = |i: usize| (FUNCTION_ROUNDING * x[i].abs()).max(noise[i]);
+    terms.iter().map(|(i, derivative)| derivative.abs() * moved(*i)).sum()
 }

@@ -6,6 +6,7 @@ use crate::tolerance::{REGULARISATION_HYSTERESIS, REGULARISATION_WIDTH};
 use paynter_algebra::Pool;
 use paynter_base::Diagnostic;
 use paynter_base::number::moment;
+use paynter_graph::{Class, Power};
 use paynter_verify::{Acausal, Check, Point, a_few};
 
 /// Of a run so many samples are checked at least, and one more for so many steps, so that it takes a small part of
@@ -14,6 +15,21 @@ const CHECKED_SAMPLES: usize = 4;
 const STEPS_PER_SAMPLE: usize = 32;
 
 impl Simulation {
+    /// Raises the scales of what sums up at a junction to the largest there, of which each is made: a mesh that nothing
+    /// flows in has but rounding of the efforts about it.
+    fn raise_to_junctions(&self, scales: &mut [f64]) {
+        let graph = self.graph();
+        for element in graph.element_ids().map(|id| graph.element(id)) {
+            // Flows sum up where efforts are common, and efforts where flows are.
+            let Class::Junction(common) = element.class() else { continue };
+            let summed = usize::from(common == Power::Effort);
+            let places = element.ports.iter().map(|port| 2 * port.bond.index() + summed);
+            let places: Vec<usize> = places.filter(|at| *at < scales.len()).collect();
+            let largest = places.iter().fold(0.0f64, |most, at| most.max(scales[*at]));
+            places.iter().for_each(|at| scales[*at] = largest);
+        }
+    }
+
     /// Checks the samples of a run that hold the values of all variables; `pool` extends the simulation's.
     pub fn check_run(&self, pool: &mut Pool, outcome: &Outcome) -> Result<Vec<Check>, Box<Diagnostic>> {
         let Some(last) = outcome.witnesses.last() else { return Ok(Vec::new()) };
@@ -26,6 +42,7 @@ impl Simulation {
                 .zip(values)
                 .for_each(|(most, (z, scale))| *most = most.max(z.abs()).max(*scale));
         }
+        self.raise_to_junctions(&mut scales);
         // Regularised roots are those of what is moved by up to the regularisation width, on either side of its
         // hysteresis.
         let exact = self.options.method.is_fixed() || self.program.compiled.regularisations.is_empty();

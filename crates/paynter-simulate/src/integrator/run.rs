@@ -169,7 +169,8 @@ impl Integrator<'_> {
     pub(super) fn accept(&mut self, to: f64) {
         self.move_to(to);
         self.detector.accept_step();
-        if self.detector.update_followed(&mut self.system, to, &self.x, &mut self.tolerance).is_err() {
+        let kept = (&mut self.tolerance, &self.noise[..]);
+        if self.detector.update_followed(&mut self.system, to, &self.x, kept).is_err() {
             self.detector.follow_none(&mut self.tolerance);
         }
     }

@@ -86,7 +86,7 @@ impl Integrator<'_> {
             return Ok(false);
         }
         let stages = self.solver.stages();
-        self.detector.follow(&mut self.system, stages, &mut self.tolerance, doubtful)
+        self.detector.follow(&mut self.system, stages, (&mut self.tolerance, &self.noise), doubtful)
     }
 
     /// Whether a function forgets within the step just tried what it was.

@@ -52,13 +52,13 @@ impl System<'_> {
                 self.set_mode(*k, mode);
                 self.prepare();
                 self.residual();
-                self.newton[..m].to_vec()
+                (self.newton[..m].to_vec(), self.relation_values())
             });
             self.set_mode(*k, side);
             self.prepare();
             self.fast.clone_from(&here);
             let mut change: Vec<f64> =
-                turned.iter().zip(&held).map(|(turned, held)| (held - turned) / beyond).collect();
+                turned.0.iter().zip(&held.0).map(|(turned, held)| (held - turned) / beyond).collect();
             self.residual();
             self.unknowns.factorise(self.newton[m..].iter().copied());
             self.unknowns.solve(&mut change);
@@ -66,7 +66,9 @@ impl System<'_> {
             let moved = self.relation_values();
             self.fast.clone_from(&here);
             for (row, other) in responses.iter_mut().zip(functions) {
-                row[j] = moved[*other] - values[*other];
+                // A function may read the law itself, which bends beneath it.
+                let bent = (turned.1[*other] - held.1[*other]) / beyond;
+                row[j] = moved[*other] - values[*other] + bent;
             }
         }
         let values: Vec<f64> = functions.iter().map(|k| values[*k]).collect();

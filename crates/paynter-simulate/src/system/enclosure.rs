@@ -118,8 +118,34 @@ impl System<'_> {
         let fast: Vec<Enclosure> = self.fast.iter().map(|value| point(*value)).collect();
         let mut found = Vec::new();
         self.enclosed_rates.run(&model.rates, &self.configuration, &fast, &mut found);
-        let width = |rate: &Enclosure| if rate.value.is_bounded() { rate.value.width() } else { 0.0 };
-        found.iter().map(width).collect()
+        found.iter().map(|rate| rounding_width(rate.value)).collect()
+    }
+
+    /// How far rounding may move the event functions at the present point: the widths of their enclosures there, where
+    /// the unknowns are as far apart as what is left of their residuals, and rounding of these, lets them be.
+    pub fn rounding_of_relations(&mut self) -> Vec<f64> {
+        let model = self.model;
+        let m = model.unknowns.len();
+        let start = self.fast.len() - m;
+        let mut fast: Vec<Enclosure> = self.fast.iter().map(|value| point(*value)).collect();
+        let mut found = Vec::new();
+        if m > 0 {
+            self.residual();
+            self.enclosed_residuals.run(&model.residuals, &self.configuration, &fast, &mut found);
+            self.unknowns.factorise(self.newton[m..].iter().copied());
+            let mut radius = vec![0.0; m];
+            for (row, residual) in found[..m].iter().enumerate() {
+                let mut moved = vec![0.0; m];
+                moved[row] = residual.value.magnitude();
+                self.unknowns.solve(&mut moved);
+                radius.iter_mut().zip(&moved).for_each(|(radius, moved)| *radius += moved.abs());
+            }
+            for (z, radius) in fast[start..].iter_mut().zip(radius) {
+                z.value = Range::about(z.value.middle(), if radius.is_finite() { radius } else { 0.0 });
+            }
+        }
+        self.enclosed_relations.run(&model.relations, &self.configuration, &fast, &mut found);
+        found.iter().map(|function| rounding_width(function.value)).collect()
     }
 
     /// The signals of time alone that rates read, over an interval of time.
@@ -239,6 +265,11 @@ impl System<'_> {
         }
         false
     }
+}
+
+/// What rounding makes of a value, where anything is known of it.
+fn rounding_width(value: Range) -> f64 {
+    if value.is_bounded() { value.width() } else { 0.0 }
 }
 
 /// Whether a function that is zero somewhere in an interval is zero throughout.

@@ -6,7 +6,7 @@
 
 use crate::common;
 
-use common::kinds::{Draw, last, outputs_by, outputs_within, rk4};
+use common::kinds::{Draw, last, outputs, outputs_by, outputs_within, rk4};
 use paynter_testkit::property::each;
 use std::f64::consts::PI;
 use std::fmt::Write;
@@ -389,5 +389,39 @@ fn voltage_multipliers() {
         let right: f64 = (0..stages).map(|i| reference[2 * i + 1]).sum();
         let v = last(&found[0]);
         assert!((v - right).abs() <= 1e-3 * high, "seed {seed}: {v}, not {right}\n{text}");
+    });
+}
+
+/// A branch of diodes beside a bent law, from which no current comes back: all its voltages are zero, but for rounding.
+#[test]
+fn a_mesh_that_carries_nothing_changes_nothing() {
+    each(2, |seed| {
+        let mut draw = Draw::new(seed);
+        let (r, l) = (draw.between(0.5, 3.0), draw.between(0.2, 1.0));
+        let source = [draw.between(1.0, 8.0), draw.between(1.0, 6.0), draw.between(0.0, 6.0)];
+        let initial = draw.of(&[0.0, 0.5]);
+        let bent = draw.of(&["f = (e + e^3)/2", "f = if(e > 0, e, 0.1*e)"]);
+        let [high, omega, phase] = source;
+        let model = |idle: &str| {
+            format!(
+                "model g {{ 0 n0; 0 n2; 1 j1; n2 -> j1 -> n0; R e1 {{ {bent} }}; j1 -> e1; R gnd = {r}; n0 -> gnd
+                 Se u = {high}*sin({omega}*t + {phase}); 1 l; I coil = {l}; u -> l -> coil; l -> n2
+                 init coil.p = {l}*{initial}; output i = coil.f
+                 {idle} }}"
+            )
+        };
+        let mesh = "0 n3; 1 j2; n3 -> j2 -> n2; R e2 = 2; j2 -> e2
+                    1 j3; n2 -> j3 -> n3; Sw e3 when (e3.e > 0) { Ron = 1.5; Goff = 0.1 }; j3 -> e3
+                    1 j4; n3 -> j4 -> n2; Sw e4 when (e4.e > 0) { Ron = 1; Goff = 0.01 }; j4 -> e4";
+        let [alone, beside] = ["", mesh].map(|idle| {
+            let text = model(idle);
+            let (found, rtol) = outputs(&text, 5.0, &mut Draw::new(seed));
+            (found, rtol, text)
+        });
+        let size = alone.0[0].iter().fold(0.0f64, |most, i| most.max(i.abs()));
+        for (alone, beside_it) in alone.0[0].iter().zip(&beside.0[0]) {
+            let apart = (alone - beside_it).abs();
+            assert!(apart <= 1e3 * beside.1 * size, "seed {seed}: {beside_it}, not {alone}\n{}", beside.2);
+        }
     });
 }

@@ -149,3 +149,27 @@ fn friction_between_bodies_and_on_belts() {
     assert!(said(&found).is_empty(), "{:?}", said(&found));
     assert!((found.point.outputs[0] - 0.08).abs() < 1e-9, "{:?}", found.point.outputs);
 }
+
+/// Four bodies with springs and dry friction to the ground and between neighbours, of which the first two move.
+const CHAIN: &str = "model g { 1 v0; I M0=2.558; v0->M0; R G0 { e=1.4*sign(f) }; v0->G0; C S0=1/37.11; v0->S0; init S0.q=0.9;
+         1 v1; I M1=1.809; v1->M1; R G1 { e=0.738*sign(f) }; v1->G1; 0 z1; 1 w1; v1->z1->v0; z1->w1; C S1=1/24.22; w1->S1; init S1.q=-0.05; R H1 { e=3.431*sign(f) }; w1->H1;
+         1 v2; I M2=0.735; v2->M2; R G2 { e=3.26*sign(f) }; v2->G2; 0 z2; 1 w2; v2->z2->v1; z2->w2; C S2=1/27.78; w2->S2; init S2.q=-0.075; R H2 { e=3.301*sign(f) }; w2->H2;
+         1 v3; I M3=1.266; v3->M3; R G3 { e=3.918*sign(f) }; v3->G3; 0 z3; 1 w3; v3->z3->v2; z3->w3; C S3=1/47.82; w3->S3; init S3.q=0.146; output p0 = M0.p; output p2 = M2.p; output p3 = M3.p; R H3 { e=3.193*sign(f) }; w3->H3 }";
+
+#[test]
+fn a_chain_sticks_at_every_tolerance() {
+    let ends = [1e-6, 1e-8, 1e-9].map(|rtol| {
+        let options = SimulateOptions { times: vec![0.0, 0.05, 0.1], rtol, ..SimulateOptions::default() };
+        let answer = sound(CHAIN).simulation(&options, &CancellationToken::new());
+        let answer = answer.unwrap_or_else(|reason| panic!("{reason:?}"));
+        let (response, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
+        assert_eq!(outcome.failure, None, "{rtol}");
+        // Rounding moves what sticks, and steps do not follow it.
+        assert!(outcome.stats.steps < 1000, "{rtol}: {} steps", outcome.stats.steps);
+        for k in [1, 2] {
+            assert!(response.outputs[k].iter().all(|p| p.abs() < 1e-10), "{rtol}: {:?}", response.outputs[k]);
+        }
+        response.outputs[0][2]
+    });
+    assert!(ends.iter().all(|p| (p - ends[2]).abs() < 1e-5), "{ends:?}");
+}
