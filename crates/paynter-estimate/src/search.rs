@@ -231,9 +231,11 @@ impl<'a> Search<'a> {
         length(step) <= STEP_TOLERANCE * (length(&self.at.z) + STEP_TOLERANCE)
     }
 
-    /// Whether a change of the cost is more than simulations make of it.
+    /// Whether a change of the cost is more than simulations make of it, and than outputs would change that move as
+    /// little as the unknowns do by a short step.
     fn counts(&self, change: f64) -> bool {
-        change > PRECISION_TOLERANCE * self.at.cost && change > self.size * self.precision * self.precision
+        let least = self.precision.max(STEP_TOLERANCE);
+        change > PRECISION_TOLERANCE * self.at.cost && change > self.size * least * least
     }
 
     fn end(self, stop: Stop) -> Found {
