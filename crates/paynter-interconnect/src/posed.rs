@@ -36,6 +36,16 @@ pub struct Singular {
     pub regular: f64,
 }
 
+impl Singular {
+    /// These values for so many blocks, with a little more, so that rounding does not make I − D11 Δ regular.
+    pub fn beyond(&self, blocks: usize) -> Vec<f64> {
+        let more = 1.0 + f64::EPSILON.sqrt();
+        let mut delta = vec![0.0; blocks];
+        self.deltas.iter().for_each(|(block, value)| delta[*block] = more * value);
+        delta
+    }
+}
+
 /// Judges I − D11 Δ over the box.
 pub(crate) fn over_the_box(
     d11: &Numbers,

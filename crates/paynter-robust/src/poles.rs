@@ -9,7 +9,8 @@ use paynter_base::random::Random;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
 use crate::tolerance::{
-    ENTRY_ROUNDING, ON_THE_AXIS, OPERATIONS_OF_TWICE, PROJECTED_ROUNDING, ROUNDED_OTHERWISE, TWICE_THE_DIGITS,
+    ENTRY_ROUNDING, ON_THE_AXIS, OPERATIONS_OF_TWICE, PROJECTED_ROUNDING, ROUNDED_OTHERWISE, STATES_OF_TWICE,
+    TWICE_THE_DIGITS,
 };
 
 /// On which side of the imaginary axis a pole lies.
@@ -98,6 +99,11 @@ impl Poles {
             let errors = vec![[0.5 * near; 2]; values.len()];
             return Some(Poles { values, errors, floor: 0.0 });
         }
+        if a.rows() > STATES_OF_TWICE {
+            // With the digits there are, poles so near the axis have no side.
+            let errors = vec![[near; 2]; values.len()];
+            return Some(Poles { values, errors, floor: 0.0 });
+        }
         let values = close_eigenvalues(a)?;
         let floor = TWICE_THE_DIGITS * scale;
         let (sizes, mut errors) = (sizes(), vec![[floor; 2]; values.len()]);
@@ -155,10 +161,10 @@ fn balanced(a: &Matrix) -> Matrix {
     Interconnection { a: a.clone(), b, c, d, blocks: Vec::new(), is_projected: false }.balanced().a
 }
 
-/// The eigenvalues with twice the digits.
+/// The eigenvalues with twice the digits, of matrices of up to so many rows.
 fn close_eigenvalues(a: &Matrix) -> Option<Vec<Complex64>> {
     let a = balanced(a);
-    if a.entries().iter().any(|x| !x.is_finite()) {
+    if a.rows() > STATES_OF_TWICE || a.entries().iter().any(|x| !x.is_finite()) {
         return None;
     }
     let scale = a.largest();
@@ -168,4 +174,26 @@ fn close_eigenvalues(a: &Matrix) -> Option<Vec<Complex64>> {
     let values =
         faer::Mat::from_fn(a.rows(), a.rows(), |i, j| fx128::from_f64(a[(i, j)])).eigenvalues().ok()?;
     Some(values.into_iter().map(|z| Complex64::new(z.re.0, z.im.0)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Poles of models of any size are found, with more digits or without.
+    #[test]
+    fn matrices_of_any_size_have_poles() {
+        for n in 1..=40 {
+            let mut random = Random::sample(7, n as u64);
+            // One pole lies so near the axis that more digits are asked for.
+            let entry = |i: usize, j: usize| if i == 0 || j == 0 { 0.0 } else { random.symmetric() };
+            let mut a = Matrix::from_fn(n, n, entry);
+            a[(0, 0)] = -1e-13;
+            let found = Poles::rounded(&a, 0.0, || a.map(f64::abs)).unwrap_or_default();
+            assert_eq!(found.values.len(), n);
+            let slow = found.sides().find(|(z, _)| z.norm() < 1e-9);
+            let wanted = if n <= STATES_OF_TWICE { Side::Left } else { Side::Undecided };
+            assert_eq!(slow.map(|(_, side)| side), Some(wanted), "{n}");
+        }
+    }
 }

@@ -97,6 +97,10 @@ pub const CERTIFICATES: usize = 2000;
 /// Intervals of frequency narrower than this, relative, are not cut further.
 pub const NARROW_INTERVAL: f64 = 1e-9;
 
+/// Matrices of more rows have their eigenvalues with the digits of a double: `faer` multiplies larger ones of twice the
+/// digits by kernels that it has for doubles alone.
+pub const STATES_OF_TWICE: usize = 16;
+
 /// Poles closer to the imaginary axis than this share of the largest may be on it but for rounding: they are found with
 /// more digits before anything is said of them.
 pub const ON_THE_AXIS: f64 = 1e-9;

@@ -5,10 +5,9 @@ use crate::{LftOptions, Model, StandardInterconnection};
 use num_complex::Complex64;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_graph::{Amount, RationalFunction, flat_name, rational_function};
-use paynter_interconnect::{Numbers, Singular, UncertainQuantity, in_tolerances, reaching_zero};
+use paynter_interconnect::{Numbers, UncertainQuantity, in_tolerances, reaching_zero};
 use paynter_numerics::grid::Frequencies;
 use paynter_numerics::parametric::declared_tolerances;
-use paynter_numerics::poles::expanded;
 use paynter_numerics::response::{ResponseChoice, chosen_places};
 use paynter_robust::branch::Limits;
 use paynter_robust::own::{OwnGain, own_gain};
@@ -172,7 +171,7 @@ impl Model {
             limits: (options.nodes > 0).then_some(Limits { gap: options.gap, nodes: options.nodes }),
             pair,
             gain: allowed,
-            start: interconnection.singular().map(|singular| beyond(singular, interconnection.blocks.len())),
+            start: interconnection.singular().map(|singular| singular.beyond(interconnection.blocks.len())),
             exact,
             work: options.work.or(Some(WORK)),
         };
@@ -219,8 +218,7 @@ impl Model {
         let values = UncertainQuantity::values(quantities, &worst.delta)?;
         let (pole, graph) = (worst.pole?, self.graph()?);
         let values = values.iter().filter_map(|(name, value)| {
-            let same = |own: &str| UncertainQuantity::is_called(own, name);
-            let parameter = graph.parameters.iter().find(|parameter| same(&parameter.name))?;
+            let parameter = graph.parameters.iter().find(|p| UncertainQuantity::is_called(&p.name, name))?;
             Some((parameter.name.as_str(), parameter.in_declared_unit(*value)))
         });
         nearest_pole(&self.with(values.collect::<Vec<_>>()).nominal_poles(token)?.0, pole)
@@ -234,18 +232,8 @@ impl Model {
     /// The poles of the nominal model by its own equations, and whether its numbers are exact.
     fn nominal_poles(&self, token: &CancellationToken) -> Option<(Vec<Complex64>, bool)> {
         let stage = self.numeric(token).ok()?;
-        let matrices = stage.result.matrices(&stage.pool).ok()?;
-        let spectrum = stage.result.spectrum(&stage.pool, &stage.view.graph, &matrices, &[], token).ok()?;
-        Some((expanded(&spectrum.poles), spectrum.exact))
+        stage.result.poles(&stage.pool, &stage.view.graph, token)
     }
-}
-
-/// Values at which I − D11 Δ is singular, with a little more, so that rounding does not make them regular.
-fn beyond(singular: &Singular, blocks: usize) -> Vec<f64> {
-    let more = 1.0 + f64::EPSILON.sqrt();
-    let mut delta = vec![0.0; blocks];
-    singular.deltas.iter().for_each(|(block, value)| delta[*block] = more * value);
-    delta
 }
 
 impl RobustReport {

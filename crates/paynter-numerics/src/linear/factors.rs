@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use num_complex::Complex64;
 use paynter_algebra::{Pool, Rational, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, code};
 use paynter_equations::QueryError;
@@ -11,7 +12,7 @@ use paynter_graph::{BondGraph, Value};
 
 use super::{LinearModel, refused};
 use crate::linalg::{Matrices, exact_values};
-use crate::poles::{EIGENVALUE_STATES, EXACT_STATES, NoPoles, Spectrum, spectrum};
+use crate::poles::{EIGENVALUE_STATES, EXACT_STATES, NoPoles, Spectrum, expanded, spectrum};
 use crate::settled::{part_to_change, vanishing_entries};
 
 impl LinearModel {
@@ -41,6 +42,18 @@ impl LinearModel {
             values.insert(parameter.symbol, value);
         }
         Some(values)
+    }
+
+    /// The poles one by one, and whether they are those of exact numbers; nothing where they cannot be found.
+    pub fn poles(
+        &self,
+        pool: &Pool,
+        graph: &BondGraph,
+        token: &CancellationToken,
+    ) -> Option<(Vec<Complex64>, bool)> {
+        let matrices = self.matrices(pool).ok()?;
+        let spectrum = self.spectrum(pool, graph, &matrices, &[], token).ok()?;
+        Some((expanded(&spectrum.poles), spectrum.exact))
     }
 
     /// Poles, and the factors of the transfer functions asked for by output and input; found once for

@@ -70,7 +70,8 @@ fn a_start_without_equations_is_left_or_named() {
             let said: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
             assert!(said.iter().any(|message| message.contains('G')), "{said:?}");
         }
-        Ok(found) => assert!(found.estimates[0].value > 0.0),
+        // Nothing flows where it is zero, which is the bound that the search comes to.
+        Ok(found) => assert!(found.estimates[0].value >= 0.0),
         Err(QueryError::Cancelled) => panic!("nobody cancels"),
     }
 }
