@@ -44,6 +44,8 @@ def real(value: Any, what: str) -> float:
     # The common case first: runs of some microseconds are asked for in loops.
     if type(value) is float:
         return value
+    if type(value) is int and abs(value) < 1 << 53:
+        return float(value)
     if isinstance(value, (bool, np.bool_, str, bytes)) or np.iscomplexobj(value):
         raise TypeError(f"{what} is a number, not {value!r}")
     try:
